@@ -3,64 +3,61 @@ import { useState } from "preact/hooks";
 import type { NewAccount } from "../../client/index.ts";
 import { admin } from "../core/service.ts";
 import { account, chooseAccount, session } from "../core/session.ts";
+import { Button } from "../parts/controls/button.tsx";
+import { ShownOnce } from "../parts/controls/shown-once.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { Loading } from "../parts/loading.tsx";
+import { Loaded } from "../parts/loaded.tsx";
 import { toastError } from "../parts/overlays/toasts.tsx";
-import { Problem } from "../parts/problem.tsx";
-import { ShownOnce } from "../parts/shown-once.tsx";
 import { Time } from "../parts/time.tsx";
 import { useResource } from "../parts/use-resource.ts";
 
 /** Lets an operator choose an account before the first page. */
 export function AccountChoice() {
-  const { value, error, reload } = useResource((signal) => admin.accounts.list({ signal }), []);
+  const accounts = useResource((signal) => admin.accounts.list({ signal }), []);
   const [made, setMade] = useState<NewAccount | null>(null);
-  const create = (): void => {
-    admin.accounts.create(FIRST).then(setMade).catch(toastError);
-  };
   if (!session.value?.operator) return null;
   if (made) return <FirstAccount made={made} />;
-  if (error) return <Problem error={error} retry={reload} />;
-  if (!value) return <Loading />;
   return (
-    <section class="card account-choice">
-      <header>
-        <h1>Choose an account</h1>
-      </header>
-      {value.length === 0 ? (
-        <Empty title="There is no account yet">
-          <p>Jobs, API keys and webhooks belong to an account. Tokens for nodes are under Settings, afterwards.</p>
-          <button type="button" onClick={create}>
-            Create an account
-          </button>
-        </Empty>
-      ) : (
-        <ul>
-          {value.map(({ id, name, created_at }) => (
-            <li key={id}>
-              <button type="button" class="quiet" onClick={() => chooseAccount({ id, name })}>
-                <b>{name}</b>
-                <span class="mono">{id}</span>
-                <span>
-                  created <Time at={created_at} />
-                </span>
-              </button>
-            </li>
-          ))}
-        </ul>
+    <Loaded of={accounts}>
+      {(list) => (
+        <section class="card account-choice">
+          <header>
+            <h1>Choose an account</h1>
+          </header>
+          {list.length === 0 ? (
+            <Empty title="There is no account yet">
+              <p>Jobs, API keys and webhooks belong to an account. Tokens for nodes are under Settings, afterwards.</p>
+              <Button
+                text="Create an account"
+                onClick={() => admin.accounts.create(FIRST).then(setMade).catch(toastError)}
+              />
+            </Empty>
+          ) : (
+            <ul>
+              {list.map(({ id, name, created_at }) => (
+                <li key={id}>
+                  <button type="button" class="quiet" onClick={() => chooseAccount({ id, name })}>
+                    <b>{name}</b>
+                    <span class="mono">{id}</span>
+                    <span>
+                      created <Time at={created_at} />
+                    </span>
+                  </button>
+                </li>
+              ))}
+            </ul>
+          )}
+        </section>
       )}
-    </section>
+    </Loaded>
   );
 }
 
 /** The name of the first account. */
 const FIRST = "default";
 
-function FirstAccount({
-  made: { account_id: id, api_key: key, webhook_secret: secret },
-}: {
-  readonly made: NewAccount;
-}) {
+function FirstAccount({ made }: { readonly made: NewAccount }) {
+  const { account_id: id, api_key: key, webhook_secret: secret } = made;
   return (
     <section class="card account-choice">
       <header>

@@ -4,8 +4,9 @@ import { useErrorBoundary } from "preact/hooks";
 import { path } from "../core/location.ts";
 import { account, session } from "../core/session.ts";
 import { JobsPage } from "../jobs/jobs-page.tsx";
+import { Button } from "../parts/controls/button.tsx";
+import { Link } from "../parts/controls/link.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { Link } from "../parts/link.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { ConfirmDialog } from "../parts/overlays/dialog.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -37,7 +38,7 @@ function Page() {
   if (path.value === "/settings") return <SettingsPage />;
   if (account.value === null) return <AccountChoice />;
   const job = /^\/jobs\/([^/]+)$/.exec(path.value)?.[1];
-  if (job !== undefined) return <JobPage key={job} id={decodeURIComponent(job)} />;
+  if (job !== undefined) return <JobPage id={decodeURIComponent(job)} />;
   if (path.value === "/new") return <NewJobPage />;
   if (path.value === "/templates") return <TemplatesPage />;
   if (path.value === "/usage") return <UsagePage />;
@@ -59,12 +60,7 @@ function GuardedPage() {
 export function App() {
   if (session.value === undefined) return null;
   if (session.value === null) {
-    return (
-      <>
-        <SignInPage />
-        <ConfirmDialog />
-      </>
-    );
+    return [<SignInPage key="sign-in" />, <ConfirmDialog key="confirm" />];
   }
   return (
     <Layout>
@@ -88,9 +84,7 @@ function NewVersion({ error }: { readonly error: unknown }) {
         <h2>There is a new version of the dashboard</h2>
         <p>This tab has an older version, and the service no longer has this page. Jobs are not affected.</p>
       </div>
-      <button type="button" class="primary" onClick={reload}>
-        Reload
-      </button>
+      <Button text="Reload" class="primary" onClick={reload} />
     </div>
   );
 }

@@ -6,8 +6,10 @@ import { EVERYWHERE, shortcutGroups, useKeys } from "../core/keyboard.ts";
 import { navigate, path } from "../core/location.ts";
 import { prefer, preferences } from "../core/preferences.ts";
 import { session } from "../core/session.ts";
+import { Button } from "../parts/controls/button.tsx";
+import { Check } from "../parts/controls/form.tsx";
+import { Link } from "../parts/controls/link.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
-import { Link } from "../parts/link.tsx";
 import { ConfirmDialog, Dialog } from "../parts/overlays/dialog.tsx";
 import { Toasts } from "../parts/overlays/toasts.tsx";
 import { AccountMenu } from "./account-choice.tsx";
@@ -52,9 +54,7 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
   const entries = ENTRIES.filter(({ operator }) => !operator || session.value?.operator);
   return (
     <div class="layout">
-      <button type="button" class="primary skip" onClick={() => main.current?.focus()}>
-        Skip to the page
-      </button>
+      <Button text="Skip to the page" class="primary skip" onClick={() => main.current?.focus()} />
       <header class="rail">
         <Link to="/" class="home">
           <Brand />
@@ -171,14 +171,11 @@ function HelpDialog({ close }: { readonly close: () => void }) {
             </dl>
           </section>
         ))}
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={preferences.value.shortcuts}
-            onChange={(event) => prefer({ shortcuts: event.currentTarget.checked })}
-          />
-          Single letters are shortcuts
-        </label>
+        <Check
+          label="Single letters are shortcuts"
+          checked={preferences.value.shortcuts}
+          set={(on) => prefer({ shortcuts: on })}
+        />
       </div>
     </Dialog>
   );

@@ -34,11 +34,6 @@ const TABS = [
 type TabName = (typeof TABS)[number]["name"];
 
 export default function JobPage({ id }: { readonly id: string }) {
-  // Another job gets a new component, without state of the job before.
-  return <JobView key={id} id={id} />;
-}
-
-function JobView({ id }: { readonly id: string }) {
   const live = useLiveJob(id);
   const job = live.job.value;
   useKeys({ Escape: { help: "Back to the jobs", run: () => navigate(lastShown("/")) } }, "Job");
@@ -68,7 +63,7 @@ function Shown({ live, job }: { readonly live: LiveJob; readonly job: Job }) {
   return (
     <div class="job-page stack">
       <JobHeader {...{ live, job, tasks, endsMs }} />
-      {live.error.value !== undefined && <Problem error={live.error.value} retry={live.restart} />}
+      <Problem error={live.error.value} retry={live.restart} />
       <Failures job={job} />
       {tasks === "gone" && (
         <p class="notice">The tasks, commands and request of this job are no longer kept. Its outputs are.</p>

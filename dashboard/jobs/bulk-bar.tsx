@@ -2,7 +2,7 @@
 import type { JobCounts } from "../../client/index.ts";
 import { plural } from "../core/format.ts";
 import { useKeys } from "../core/keyboard.ts";
-import { Icon } from "../parts/icon.tsx";
+import { Button } from "../parts/controls/button.tsx";
 import { confirm } from "../parts/overlays/dialog.tsx";
 import { changeJobs, POSSIBLE, type Verb, wholeView } from "./bulk.ts";
 import { isFiltered, STATUS_WORDS, type View } from "./filter.ts";
@@ -37,15 +37,9 @@ export function BulkBar({ view, selected, clear, counts }: BarProps) {
   return (
     <fieldset class="toolbar bulk" aria-label="Selected jobs">
       <strong aria-live="polite">{plural(selected.size, "job")} selected</strong>
-      <button type="button" onClick={() => onSelected("retry")}>
-        <Icon name="retry" /> Retry
-      </button>
-      <button type="button" class="danger" onClick={() => onSelected("cancel")}>
-        <Icon name="close" /> Cancel
-      </button>
-      <button type="button" class="quiet" onClick={clear}>
-        Select none
-      </button>
+      <Button icon="retry" text="Retry" onClick={() => onSelected("retry")} />
+      <Button icon="close" text="Cancel" class="danger" onClick={() => onSelected("cancel")} />
+      <Button text="Select none" class="quiet" onClick={clear} />
       <span class="spring row">
         <AllButton verb="retry" view={view} counts={counts} />
         <AllButton verb="cancel" view={view} counts={counts} />
@@ -79,9 +73,5 @@ function AllButton({ verb, view, counts }: Pick<BarProps, "view" | "counts"> & {
     };
     if (await confirm(asked)) await changeJobs(verb, jobs);
   };
-  return (
-    <button type="button" class="quiet" onClick={ask}>
-      {WORDS[verb]} all {which} …
-    </button>
-  );
+  return <Button text={`${WORDS[verb]} all ${which} …`} class="quiet" onClick={ask} />;
 }

@@ -1,10 +1,12 @@
 // The result of a change of many jobs, for each job.
 import { plural } from "../core/format.ts";
-import { Link } from "../parts/link.tsx";
+import { Button } from "../parts/controls/button.tsx";
+import { Link } from "../parts/controls/link.tsx";
 import { Dialog } from "../parts/overlays/dialog.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Status } from "../parts/status.tsx";
-import { bulk, closeBulk, stopChange } from "./bulk.ts";
+import { type Column, Table } from "../parts/table.tsx";
+import { bulk, type Changed, closeBulk, stopChange } from "./bulk.ts";
 
 /** The highest number of rows, so that people can read the dialog. */
 const SHOWN = 200;
@@ -25,44 +27,27 @@ export function BulkResult() {
           {plural(done, "job")} {verb === "retry" ? "retried" : "canceled"}
           {failed.length > 0 && `, ${failed.length} not`}.
         </p>
-        {error !== undefined && <Problem error={error} />}
-        {rows.length > 0 && (
-          <div class="table">
-            <table>
-              <thead>
-                <tr>
-                  <th>Job</th>
-                  <th>Result</th>
-                </tr>
-              </thead>
-              <tbody>
-                {rows.map((job) => (
-                  <tr key={job.id}>
-                    <td class="mono">
-                      <Link to={`/jobs/${job.id}`}>{job.id}</Link>
-                    </td>
-                    <td>
-                      {job.status && <Status status={job.status} />}
-                      {job.error && <span class="remark bad">✕ {job.error.message}</span>}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-        )}
+        <Problem error={error} />
+        {rows.length > 0 && <Table label="Results" columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />}
         {jobs.length > SHOWN && <p class="detail">and {plural(jobs.length - SHOWN, "other")}</p>}
       </div>
       <footer>
-        {isRunning && (
-          <button type="button" onClick={stopChange}>
-            Stop
-          </button>
-        )}
-        <button type="button" class="primary" onClick={closeBulk}>
-          Close
-        </button>
+        {isRunning && <Button text="Stop" onClick={stopChange} />}
+        <Button text="Close" class="primary" onClick={closeBulk} />
       </footer>
     </Dialog>
   );
 }
+
+const COLUMNS: readonly Column<Changed>[] = [
+  ["Job", ({ id }) => <Link to={`/jobs/${id}`}>{id}</Link>, "mono"],
+  [
+    "Result",
+    ({ status, error }) => (
+      <>
+        {status && <Status status={status} />}
+        {error && <span class="remark bad">✕ {error.message}</span>}
+      </>
+    ),
+  ],
+];

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { JobCounts } from "../../client/index.ts";
 import { count } from "../core/format.ts";
 import { useKeys } from "../core/keyboard.ts";
+import { Button } from "../parts/controls/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import {
   isFiltered,
@@ -44,11 +45,7 @@ export function FilterBar({ view, counts }: { readonly view: View; readonly coun
       <TimeField view={view} />
       <TagFields tags={view.tags} show={(tags) => showView(view, { tags })} />
       <SavedViews view={view} />
-      {isFiltered(view) && (
-        <button type="button" class="quiet" onClick={() => showView(view, NO_FILTER)}>
-          <Icon name="close" /> Clear
-        </button>
-      )}
+      {isFiltered(view) && <Button icon="close" text="Clear" class="quiet" onClick={() => showView(view, NO_FILTER)} />}
     </search>
   );
 }
@@ -120,36 +117,20 @@ function TimeField({ view }: { readonly view: View }) {
           </option>
         ))}
       </select>
-      {value === DAYS && (
-        <>
-          <DayField label="From" name="from" view={view} />
-          <DayField label="to" name="to" view={view} />
-        </>
-      )}
+      {value === DAYS &&
+        (["from", "to"] as const).map((name) => (
+          <label key={name}>
+            <span>{name === "from" ? "From" : "to"}</span>
+            <input
+              type="date"
+              aria-label={name === "from" ? "Created from this day" : "Created until this day"}
+              value={view[name]}
+              onChange={(event) => showView(view, { [name]: event.currentTarget.value })}
+            />
+          </label>
+        ))}
     </div>
   );
 }
 
 const DAYS = "days";
-
-function DayField({
-  label,
-  name,
-  view,
-}: {
-  readonly label: string;
-  readonly name: "from" | "to";
-  readonly view: View;
-}) {
-  return (
-    <label>
-      <span>{label}</span>
-      <input
-        type="date"
-        aria-label={name === "from" ? "Created from this day" : "Created until this day"}
-        value={view[name]}
-        onChange={(event) => showView(view, { [name]: event.currentTarget.value })}
-      />
-    </label>
-  );
-}

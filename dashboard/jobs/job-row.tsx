@@ -2,7 +2,7 @@
 import { memo } from "preact/compat";
 import { useState } from "preact/hooks";
 import type { Job } from "../../client/index.ts";
-import { Link } from "../parts/link.tsx";
+import { Link } from "../parts/controls/link.tsx";
 import { Progress } from "../parts/progress.tsx";
 import { Status } from "../parts/status.tsx";
 import { type ColumnName, column } from "./columns.tsx";

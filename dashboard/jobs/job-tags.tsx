@@ -1,7 +1,7 @@
 // The tags of a job. Each is a link to the jobs with this tag.
 import type { Job } from "../../client/index.ts";
 import { TAG_PREFIX } from "../../shared/job/tag-query.ts";
-import { Link } from "../parts/link.tsx";
+import { Link } from "../parts/controls/link.tsx";
 
 export function JobTags({ tags = {} }: { readonly tags: Job["tags"] }) {
   return (

@@ -5,9 +5,10 @@ import { plural } from "../core/format.ts";
 import { useKeys } from "../core/keyboard.ts";
 import { navigate, query } from "../core/location.ts";
 import { account } from "../core/session.ts";
+import { Button } from "../parts/controls/button.tsx";
+import { Link } from "../parts/controls/link.tsx";
+import { LiveButton } from "../parts/controls/live-button.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { Link } from "../parts/link.tsx";
-import { LiveButton } from "../parts/live-button.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { bulk } from "./bulk.ts";
@@ -45,12 +46,10 @@ export function JobsPage() {
         </Link>
       </div>
       <FilterBar view={view} counts={list.counts.value} />
-      {list.error.value !== undefined && <Problem error={list.error.value} retry={() => void list.show(view)} />}
+      <Problem error={list.error.value} retry={() => void list.show(view)} />
       <BulkBar view={view} selected={selected} clear={clear} counts={list.counts.value} />
       {list.unseen.value > 0 && (
-        <button type="button" class="unseen" onClick={() => list.refresh()}>
-          Show {plural(list.unseen.value, "new job")}
-        </button>
+        <Button text={`Show ${plural(list.unseen.value, "new job")}`} class="unseen" onClick={() => list.refresh()} />
       )}
       {rows === undefined && list.error.value === undefined && <Loading what="jobs" />}
       {rows && rows.length > 0 && (

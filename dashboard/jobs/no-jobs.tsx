@@ -1,11 +1,12 @@
 // The content of the page when the list is empty.
-import { useState } from "preact/hooks";
 import type { JobRequest } from "../../client/index.ts";
 import { navigate } from "../core/location.ts";
 import { copra, url } from "../core/service.ts";
 import { CodeBlock } from "../parts/code-block.tsx";
+import { Button } from "../parts/controls/button.tsx";
+import { useForm } from "../parts/controls/form.tsx";
+import { Link } from "../parts/controls/link.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { Link } from "../parts/link.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { isFiltered, NO_FILTER, type View } from "./filter.ts";
 import { showView } from "./show-view.ts";
@@ -15,17 +16,13 @@ export function NoJobs({ view, next }: { readonly view: View; readonly next: str
     return (
       <Empty title="Nothing found so far">
         <p>A search reads 2,000 jobs at a time. There are older jobs.</p>
-        <button type="button" onClick={() => showView(view, { cursor: next })}>
-          Search on
-        </button>
+        <Button text="Search on" onClick={() => showView(view, { cursor: next })} />
       </Empty>
     );
   if (isFiltered(view) || view.sort !== "" || view.cursor !== "")
     return (
       <Empty title="No job matches">
-        <button type="button" onClick={() => showView(view, { ...NO_FILTER, sort: "" })}>
-          Show all jobs
-        </button>
+        <Button text="Show all jobs" onClick={() => showView(view, { ...NO_FILTER, sort: "" })} />
       </Empty>
     );
   return <FirstJob />;
@@ -47,27 +44,16 @@ const firstCurl = (): string => `curl -u $API_KEY: ${url}/v2/jobs -d '${JSON.str
 const firstCommand = (): string => `npm run copra -- encode video.mov --to mp4:720p --to jpg:320x -o out --url ${url}`;
 
 function FirstJob() {
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
-  const send = async (): Promise<void> => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      const { id } = await copra.jobs.create(FIRST);
-      navigate(`/jobs/${id}`);
-    } catch (reason) {
-      setError(reason);
-      setBusy(false);
-    }
-  };
+  const { onSubmit, isBusy, error } = useForm(async () => {
+    const { id } = await copra.jobs.create(FIRST);
+    navigate(`/jobs/${id}`);
+  });
   return (
     <Empty title="No jobs yet">
-      <p>
-        <button type="button" class="primary" disabled={isBusy} onClick={() => void send()}>
-          Try it with a sample
-        </button>
-      </p>
-      {error !== undefined && <Problem error={error} />}
+      <form onSubmit={onSubmit}>
+        <Button type="submit" text="Try it with a sample" class="primary" disabled={isBusy} />
+      </form>
+      <Problem error={error} />
       <p>
         Or <Link to="/new">make a job here</Link>, or send a job with an API key. It appears on this page at once.
       </p>

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { navigate } from "../core/location.ts";
 import { prefer, preferences } from "../core/preferences.ts";
+import { Button } from "../parts/controls/button.tsx";
 import { withColumns } from "./columns.tsx";
 import { addressOf, type View } from "./filter.ts";
 
@@ -28,27 +29,19 @@ export function SavedViews({ view }: { readonly view: View }) {
         <fieldset class="chips">
           <legend class="visually-hidden">Saved views</legend>
           {views.map((saved) => (
-            <button
-              type="button"
+            <Button
               key={saved.name}
+              text={saved.name}
               class="filter-chip"
               aria-pressed={saved === shown}
               onClick={() => navigate(saved.address)}
-            >
-              {saved.name}
-            </button>
+            />
           ))}
         </fieldset>
       )}
-      {shown && (
-        <button type="button" class="quiet" onClick={() => prefer({ views: others(shown.name) })}>
-          Forget this view
-        </button>
-      )}
+      {shown && <Button text="Forget this view" class="quiet" onClick={() => prefer({ views: others(shown.name) })} />}
       {address !== "/" && !shown && naming === null && (
-        <button type="button" class="quiet" onClick={() => setNaming("")}>
-          Save as …
-        </button>
+        <Button text="Save as …" class="quiet" onClick={() => setNaming("")} />
       )}
       {address !== "/" && !shown && naming !== null && (
         <form class="row" onSubmit={save}>

@@ -3,6 +3,8 @@ import { useRef, useState } from "preact/hooks";
 import type { NewNodeToken, Node } from "../../client/index.ts";
 import { count } from "../core/format.ts";
 import { CodeBlock } from "../parts/code-block.tsx";
+import { Button } from "../parts/controls/button.tsx";
+import { useForm } from "../parts/controls/form.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Dialog } from "../parts/overlays/dialog.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -28,33 +30,17 @@ export function AddNode({ nodes, close }: { readonly nodes: readonly Node[]; rea
     <Dialog title="Add a node" close={close} wide>
       {token === null ? <TokenForm made={made} /> : <Start token={token.node_token} come={come} />}
       <footer>
-        <button type="button" onClick={close}>
-          {token === null ? "Cancel" : "Done"}
-        </button>
-        {token === null && (
-          <button type="submit" form="add-node" class="primary">
-            Create its token
-          </button>
-        )}
+        <Button text={token === null ? "Cancel" : "Done"} onClick={close} />
+        {token === null && <Button type="submit" form="add-node" text="Create its token" class="primary" />}
       </footer>
     </Dialog>
   );
 }
 
 function TokenForm({ made }: { readonly made: (token: NewNodeToken) => void }) {
-  const [error, setError] = useState<unknown>();
-  const create = async (event: SubmitEvent): Promise<void> => {
-    event.preventDefault();
-    const form = event.currentTarget as HTMLFormElement;
-    setError(undefined);
-    try {
-      made(await createToken(form));
-    } catch (reason) {
-      setError(reason);
-    }
-  };
+  const { onSubmit, error } = useForm(async (fields) => made(await createToken(fields)));
   return (
-    <form id="add-node" class="dialog-body stack" onSubmit={create}>
+    <form id="add-node" class="dialog-body stack" onSubmit={onSubmit}>
       <p>
         A node runs on any machine with Node.js 20 that reaches this service. It opens no port. Several machines may use
         one token.
@@ -62,7 +48,7 @@ function TokenForm({ made }: { readonly made: (token: NewNodeToken) => void }) {
       <div class="row">
         <TokenFields />
       </div>
-      {error !== undefined && <Problem error={error} />}
+      <Problem error={error} />
     </form>
   );
 }

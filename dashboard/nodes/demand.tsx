@@ -1,63 +1,39 @@
-import { Fragment } from "preact";
 import type { Autoscale } from "../../client/index.ts";
 import { count, duration } from "../core/format.ts";
-import { Scroll } from "../parts/scroll.tsx";
+import { Card } from "../parts/card.tsx";
+import { type Column, Table } from "../parts/table.tsx";
 import { backlogSeconds } from "./fleet.ts";
 
-const CLASSES = ["encode", "inspect"] as const;
+type Demanded = { readonly pool: string; readonly slots: "encode" | "inspect"; readonly demand: Autoscale["encode"] };
 
 /** The tasks that run and wait, by pool, as autoscalers read them. */
-export function Demand({ demand }: { readonly demand: Autoscale }) {
-  const pools = Object.entries(demand.pools);
-  if (pools.length === 0) return null;
+export function Demand({ demand: { pools } }: { readonly demand: Autoscale }) {
+  const rows = Object.entries(pools).flatMap(([pool, demands]) =>
+    (["encode", "inspect"] as const).map((slots): Demanded => ({ pool, slots, demand: demands[slots] })),
+  );
+  if (rows.length === 0) return null;
   return (
-    <section class="card demand" aria-labelledby="demand">
-      <header>
-        <h2 id="demand">Demand</h2>
-        <span class="muted">The response of GET /v2/autoscale for an autoscaler</span>
-      </header>
-      <Scroll label="Demand by pool">
-        <table>
-          <thead>
-            <tr>
-              <th>Pool</th>
-              <th>Tasks</th>
-              <th class="number">Slots wanted</th>
-              <th class="number">Run</th>
-              <th class="number">Wait</th>
-              <th class="number">Free slots</th>
-              <th class="number">Oldest waits</th>
-              <th class="number">A task takes</th>
-              <th class="number">Until nothing waits</th>
-            </tr>
-          </thead>
-          <tbody>
-            {pools.map(([pool, demands]) => (
-              <Fragment key={pool}>
-                {CLASSES.map((slotClass) => {
-                  const one = demands[slotClass];
-                  const backlog = backlogSeconds(one);
-                  return (
-                    <tr key={slotClass}>
-                      <th scope="row">{pool}</th>
-                      <td>{slotClass}</td>
-                      <td class="number">{count(one.wanted)}</td>
-                      <td class="number">{count(one.running)}</td>
-                      <td class="number">{count(one.waiting)}</td>
-                      <td class="number">{count(one.free)}</td>
-                      <td class="number">{one.waiting === 0 ? "–" : duration(one.oldest_wait_seconds)}</td>
-                      <td class="number">{one.mean_task_seconds === 0 ? "–" : duration(one.mean_task_seconds)}</td>
-                      <td class="number">
-                        {backlog === 0 ? "–" : backlog === null ? "no slots" : `about ${duration(backlog)}`}
-                      </td>
-                    </tr>
-                  );
-                })}
-              </Fragment>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
-    </section>
+    <Card
+      title="Demand"
+      class="demand"
+      actions={<span class="muted">The response of GET /v2/autoscale for an autoscaler</span>}
+    >
+      <Table label="Demand by pool" columns={COLUMNS} rows={rows} keyOf={({ pool, slots }) => `${pool} ${slots}`} />
+    </Card>
   );
 }
+
+const COLUMNS: readonly Column<Demanded>[] = [
+  ["Pool", ({ pool }) => pool, "head"],
+  ["Tasks", ({ slots }) => slots],
+  ["Slots wanted", ({ demand }) => count(demand.wanted), "number"],
+  ["Run", ({ demand }) => count(demand.running), "number"],
+  ["Wait", ({ demand }) => count(demand.waiting), "number"],
+  ["Free slots", ({ demand }) => count(demand.free), "number"],
+  ["Oldest waits", ({ demand }) => (demand.waiting === 0 ? "–" : duration(demand.oldest_wait_seconds)), "number"],
+  ["A task takes", ({ demand }) => duration(demand.mean_task_seconds || null), "number"],
+  ["Until nothing waits", ({ demand }) => backlogText(backlogSeconds(demand)), "number"],
+];
+
+const backlogText = (seconds: number | null): string =>
+  seconds === 0 ? "–" : seconds === null ? "no slots" : `about ${duration(seconds)}`;

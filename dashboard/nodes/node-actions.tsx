@@ -3,8 +3,9 @@ import { useState } from "preact/hooks";
 import type { Node } from "../../client/index.ts";
 import { count, plural } from "../core/format.ts";
 import { admin } from "../core/service.ts";
+import { Button } from "../parts/controls/button.tsx";
 import { confirm } from "../parts/overlays/dialog.tsx";
-import { toast, toastError } from "../parts/overlays/toasts.tsx";
+import { report } from "../parts/overlays/toasts.tsx";
 
 export type NodeVerb = "cordon" | "uncordon" | "drain" | "forget";
 
@@ -21,13 +22,7 @@ export function useNodeAction(onChange: () => void) {
   const change = async ({ id }: Node, verb: NodeVerb): Promise<void> => {
     if (verb === "drain" && !(await confirmDrain(id))) return;
     setBusy(id);
-    try {
-      await admin.nodes[verb](id);
-      toast(`${id} ${DONE[verb]}`);
-      onChange();
-    } catch (error) {
-      toastError(error);
-    }
+    if (await report(admin.nodes[verb](id), `${id} ${DONE[verb]}`)) onChange();
     setBusy(undefined);
   };
   const act = (node: Node, verb: NodeVerb): void => void change(node, verb);
@@ -52,12 +47,10 @@ export function ManyActions({ nodes, onChange }: { readonly nodes: readonly Node
   const [isBusy, setBusy] = useState(false);
   const change = async (verb: "cordon" | "uncordon", wanted: readonly Node[]): Promise<void> => {
     setBusy(true);
-    try {
+    const all = async (): Promise<void> => {
       for (const { id } of wanted) await admin.nodes[verb](id);
-      toast(`${plural(wanted.length, "node")}: ${verb === "cordon" ? "no more work" : "work again"}`);
-    } catch (error) {
-      toastError(error);
-    }
+    };
+    await report(all(), `${plural(wanted.length, "node")}: ${verb === "cordon" ? "no more work" : "work again"}`);
     setBusy(false);
     onChange();
   };
@@ -65,41 +58,31 @@ export function ManyActions({ nodes, onChange }: { readonly nodes: readonly Node
     const wanted = nodes.filter((node) => verbsOf(node).includes(verb));
     if (wanted.length < 2) return null;
     return (
-      <button type="button" key={verb} disabled={isBusy} onClick={() => change(verb, wanted)}>
-        {verb === "cordon" ? "Cordon" : "Uncordon"} all {count(wanted.length)}
-      </button>
+      <Button
+        key={verb}
+        text={`${wordOf(verb)} all ${count(wanted.length)}`}
+        disabled={isBusy}
+        onClick={() => change(verb, wanted)}
+      />
     );
   });
 }
 
-export function NodeActions({
-  node,
-  act,
-  isBusy,
-}: {
+type ActionsProps = {
   readonly node: Node;
   readonly act: (node: Node, verb: NodeVerb) => void;
   readonly isBusy: boolean;
-}) {
-  return (
-    <span class="actions">
-      {verbsOf(node).map((verb) => {
-        const word = `${verb.charAt(0).toUpperCase()}${verb.slice(1)}`;
-        return (
-          <button
-            type="button"
-            key={verb}
-            aria-label={`${word} ${node.id}`}
-            disabled={isBusy}
-            onClick={() => act(node, verb)}
-          >
-            {word}
-          </button>
-        );
-      })}
-    </span>
-  );
-}
+};
+
+export const NodeActions = ({ node, act, isBusy }: ActionsProps) => (
+  <span class="actions">
+    {verbsOf(node).map((verb) => (
+      <Button key={verb} text={wordOf(verb)} of={node.id} disabled={isBusy} onClick={() => act(node, verb)} />
+    ))}
+  </span>
+);
+
+const wordOf = (verb: NodeVerb): string => `${verb.charAt(0).toUpperCase()}${verb.slice(1)}`;
 
 /** The actions that a node's state allows. */
 export function verbsOf({ state }: Node): NodeVerb[] {

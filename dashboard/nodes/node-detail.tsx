@@ -3,12 +3,12 @@ import { parseLeaseId } from "#shared/ids.ts";
 import type { NodeDetails } from "../../client/index.ts";
 import { bytes } from "../core/format.ts";
 import { admin } from "../core/service.ts";
+import { Link } from "../parts/controls/link.tsx";
+import { type Fact, Facts } from "../parts/facts.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { Link } from "../parts/link.tsx";
-import { Loading } from "../parts/loading.tsx";
-import { Problem } from "../parts/problem.tsx";
+import { Loaded } from "../parts/loaded.tsx";
 import { Time } from "../parts/time.tsx";
-import { usePolled } from "../parts/use-polled.ts";
+import { usePolled } from "../parts/use-resource.ts";
 import { type Note, securityNotes } from "./fleet.ts";
 import { History } from "./node-history.tsx";
 
@@ -16,25 +16,28 @@ const POLL_MS = 5000;
 
 /** `notes`: the notes that the list already has. */
 export function NodeDetail({ id, notes }: { readonly id: string; readonly notes: readonly Note[] }) {
-  const { value: node, error, reload } = usePolled((signal) => admin.nodes.get(id, { signal }), [id], POLL_MS);
-  if (!node) return error === undefined ? <Loading what="the node" /> : <Problem error={error} retry={reload} />;
+  const loaded = usePolled((signal) => admin.nodes.get(id, { signal }), [id], POLL_MS);
   return (
-    <div class="node-detail">
-      <section aria-label="Tasks">
-        <h2>{node.state === "gone" ? "Tasks that it had" : "Tasks now"}</h2>
-        <Tasks tasks={node.state === "gone" ? node.lost_leases.map((lease) => ({ lease })) : node.running} />
-        <Notes notes={[...notes, ...securityNotes(node)]} />
-      </section>
-      <History id={id} />
-      <section aria-label="Machine">
-        <h2>Machine</h2>
-        <Facts node={node} />
-      </section>
-      <section aria-label="Capabilities">
-        <h2>Supported by its ffmpeg</h2>
-        <Capabilities node={node} />
-      </section>
-    </div>
+    <Loaded of={loaded} what="the node">
+      {(node) => (
+        <div class="node-detail">
+          <section aria-label="Tasks">
+            <h2>{node.state === "gone" ? "Tasks that it had" : "Tasks now"}</h2>
+            <Tasks tasks={node.state === "gone" ? node.lost_leases.map((lease) => ({ lease })) : node.running} />
+            <Notes notes={[...notes, ...securityNotes(node)]} />
+          </section>
+          <History id={id} />
+          <section aria-label="Machine">
+            <h2>Machine</h2>
+            <Facts facts={machineFacts(node)} />
+          </section>
+          <section aria-label="Capabilities">
+            <h2>Supported by its ffmpeg</h2>
+            <Capabilities node={node} />
+          </section>
+        </div>
+      )}
+    </Loaded>
   );
 }
 
@@ -70,50 +73,43 @@ function Notes({ notes }: { readonly notes: readonly Note[] }) {
   );
 }
 
-function Facts({ node }: { readonly node: NodeDetails }) {
-  const { host, version, protocol, disk, connected_at, hub, spot, region } = node;
-  const hardware = node.capabilities?.hardware;
-  const isolation = node.capabilities?.isolation;
-  return (
-    <dl class="facts">
-      <dt>Host</dt>
-      <dd>{host ?? "–"}</dd>
-      <dt>Program</dt>
-      <dd>{version === null ? "–" : `${version}, protocol ${protocol}`}</dd>
-      <dt>Hardware</dt>
-      <dd>{hardware ? `${hardware.name}: ${hardware.encoders.join(", ")}` : "software only"}</dd>
-      <dt>Disk</dt>
-      <dd>{disk ? `${bytes(disk.free_bytes)} of ${bytes(disk.total_bytes)} free` : "–"}</dd>
-      <dt>Sandbox</dt>
-      <dd>{isolation?.level ?? "–"}</dd>
-      <dt>Region</dt>
-      <dd>{region ?? "–"}</dd>
-      {spot && (
-        <>
-          <dt>Spot</dt>
-          <dd>yes</dd>
-        </>
-      )}
-      <dt>Connected</dt>
-      <dd>
-        <Time at={connected_at} /> <span class="muted">to {hub}</span>
-      </dd>
-    </dl>
-  );
+function machineFacts({
+  host,
+  version,
+  protocol,
+  disk,
+  connected_at,
+  hub,
+  spot,
+  region,
+  capabilities,
+}: NodeDetails): Fact[] {
+  const hardware = capabilities?.hardware;
+  return [
+    ["Host", host ?? "–"],
+    ["Program", version === null ? "–" : `${version}, protocol ${protocol}`],
+    ["Hardware", hardware ? `${hardware.name}: ${hardware.encoders.join(", ")}` : "software only"],
+    ["Disk", disk ? `${bytes(disk.free_bytes)} of ${bytes(disk.total_bytes)} free` : "–"],
+    ["Sandbox", capabilities?.isolation?.level ?? "–"],
+    ["Region", region ?? "–"],
+    ["Spot", spot && "yes"],
+    [
+      "Connected",
+      [
+        <Time key="at" at={connected_at} />,
+        <span key="hub" class="muted">
+          {" "}
+          to {hub}
+        </span>,
+      ],
+    ],
+  ];
 }
-
-const LISTS = ["encoders", "filters", "muxers"] as const;
 
 function Capabilities({ node: { capabilities } }: { readonly node: NodeDetails }) {
   if (!capabilities) return <p class="muted">Not known while it is not connected</p>;
-  return (
-    <dl class="facts">
-      <dt>ffmpeg</dt>
-      <dd>{capabilities.ffmpegVersion}</dd>
-      {LISTS.map((name) => {
-        const list = capabilities[name] ?? [];
-        return list.length === 0 ? null : [<dt key={`${name}-name`}>{name}</dt>, <dd key={name}>{list.join(", ")}</dd>];
-      })}
-    </dl>
+  const lists = (["encoders", "filters", "muxers"] as const).map(
+    (name): Fact => [name, capabilities[name]?.join(", ") || null],
   );
+  return <Facts facts={[["ffmpeg", capabilities.ffmpegVersion], ...lists]} />;
 }

@@ -2,7 +2,7 @@
 import type { NodeHistory } from "../../client/index.ts";
 import { clock, short } from "../core/format.ts";
 import { admin } from "../core/service.ts";
-import { usePolled } from "../parts/use-polled.ts";
+import { usePolled } from "../parts/use-resource.ts";
 
 const POLL_MS = 60_000;
 const HEIGHT = 40;

@@ -6,12 +6,12 @@ import { useKeys } from "../core/keyboard.ts";
 import { query, setQuery } from "../core/location.ts";
 import { admin } from "../core/service.ts";
 import { session } from "../core/session.ts";
+import { Button } from "../parts/controls/button.tsx";
+import { LiveButton } from "../parts/controls/live-button.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { Figures } from "../parts/figures.tsx";
-import { LiveButton } from "../parts/live-button.tsx";
-import { Loading } from "../parts/loading.tsx";
-import { Problem } from "../parts/problem.tsx";
-import { usePolled } from "../parts/use-polled.ts";
+import { Facts } from "../parts/facts.tsx";
+import { Loaded } from "../parts/loaded.tsx";
+import { usePolled } from "../parts/use-resource.ts";
 import { AddNode } from "./add-node.tsx";
 import { Demand } from "./demand.tsx";
 import { matches, type NodeFilter, STATES, totalLoad } from "./fleet.ts";
@@ -51,52 +51,65 @@ function Fleet() {
   const loaded = usePolled((signal) => admin.nodes.list({ signal }), [], pollMs);
   number.current = loaded.value?.length ?? 0;
   const demand = usePolled((signal) => admin.autoscale({ signal }), [], POLL_MS);
-  const [filter, changeFilter] = useFilter();
   const [isAdding, setIsAdding] = useState(false);
-  const nodes = loaded.value;
-  const shown = nodes?.filter((node) => matches(node, filter));
   return (
     <>
       <div class="page-head">
         <h1>Nodes</h1>
         <LiveButton />
-        <button type="button" class="primary" onClick={() => setIsAdding(true)}>
-          Add a node
-        </button>
+        <Button text="Add a node" class="primary" onClick={() => setIsAdding(true)} />
       </div>
-      {isAdding && <AddNode nodes={nodes ?? []} close={() => setIsAdding(false)} />}
-      {loaded.error !== undefined && <Problem error={loaded.error} retry={loaded.reload} />}
-      {nodes === undefined && loaded.error === undefined && <Loading what="nodes" />}
-      {nodes?.length === 0 && <NoNodes />}
-      {nodes && nodes.length > 0 && (
-        <div class="stack">
-          <FleetFigures nodes={nodes} waiting={demand.value?.encode.waiting} />
-          <div class="row">
-            <FleetSearch nodes={nodes} filter={filter} change={changeFilter} />
-            <ManyActions nodes={shown ?? []} onChange={loaded.reload} />
-          </div>
-          <NodeTable
-            nodes={shown?.slice(0, MANY) ?? []}
-            all={nodes}
-            open={query.value.get("node") ?? ""}
-            setOpen={(id) => setQuery({ node: id })}
-            onChange={loaded.reload}
-          />
-          {shown && shown.length > MANY && <p class="muted">And {count(shown.length - MANY)} more: search for them.</p>}
-        </div>
-      )}
+      {isAdding && <AddNode nodes={loaded.value ?? []} close={() => setIsAdding(false)} />}
+      <Loaded of={loaded} what="nodes">
+        {(nodes) =>
+          nodes.length === 0 ? (
+            <NoNodes />
+          ) : (
+            <List nodes={nodes} waiting={demand.value?.encode.waiting} reload={loaded.reload} />
+          )
+        }
+      </Loaded>
       {demand.value && <Demand demand={demand.value} />}
     </>
   );
 }
 
-function FleetFigures({ nodes, waiting }: { readonly nodes: readonly Node[]; readonly waiting: number | undefined }) {
+type ListProps = {
+  readonly nodes: readonly Node[];
+  readonly waiting: number | undefined;
+  readonly reload: () => void;
+};
+
+function List({ nodes, waiting, reload }: ListProps) {
+  const [filter, changeFilter] = useFilter();
+  const shown = nodes.filter((node) => matches(node, filter));
+  return (
+    <div class="stack">
+      <FleetFigures nodes={nodes} waiting={waiting} />
+      <div class="row">
+        <FleetSearch nodes={nodes} filter={filter} change={changeFilter} />
+        <ManyActions nodes={shown} onChange={reload} />
+      </div>
+      <NodeTable
+        nodes={shown.slice(0, MANY)}
+        all={nodes}
+        open={query.value.get("node") ?? ""}
+        setOpen={(id) => setQuery({ node: id })}
+        onChange={reload}
+      />
+      {shown.length > MANY && <p class="muted">And {count(shown.length - MANY)} more: search for them.</p>}
+    </div>
+  );
+}
+
+function FleetFigures({ nodes, waiting }: Omit<ListProps, "reload">) {
   const encode = totalLoad(nodes, "encode");
   const inspect = totalLoad(nodes, "inspect");
   const ready = nodes.filter(({ state }) => state === "ready").length;
   return (
-    <Figures
-      figures={[
+    <Facts
+      look="key-figures"
+      facts={[
         ["Nodes ready", `${count(ready)} of ${count(nodes.filter(({ state }) => state !== "gone").length)}`],
         ["Encode slots in use", `${count(encode.running)} of ${count(encode.total)}`],
         ["Sources being read", count(inspect.running)],

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 const DELAY_MS = 250;
 
 /** A placeholder for data that takes long to load. `what`: the name of the data. */
-export function Loading({ what }: { readonly what?: string }) {
+export function Loading({ what }: { readonly what?: string | undefined }) {
   const [isShown, show] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => show(true), DELAY_MS);

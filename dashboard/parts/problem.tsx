@@ -1,9 +1,11 @@
 // Errors for people: the cause, and a next step.
 import { CopraError } from "../../client/index.ts";
+import { Button } from "./controls/button.tsx";
 import { Icon } from "./icon.tsx";
 
-/** An error with its field and code, and a button to try again. */
+/** An error with its code, and a button to try again. Nothing without an error: undefined or null. */
 export function Problem({ error, retry }: { readonly error: unknown; readonly retry?: (() => void) | undefined }) {
+  if (error === undefined || error === null) return null;
   const known = error instanceof CopraError ? error : undefined;
   return (
     <div class="problem" role="alert">
@@ -17,11 +19,7 @@ export function Problem({ error, retry }: { readonly error: unknown; readonly re
           </p>
         )}
       </div>
-      {retry && (
-        <button type="button" onClick={retry}>
-          Try again
-        </button>
-      )}
+      {retry && <Button text="Try again" onClick={retry} />}
     </div>
   );
 }

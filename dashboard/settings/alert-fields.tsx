@@ -1,6 +1,6 @@
 // The form of an alert: its condition, its limit, its filter and its receiver.
-import type { JSX } from "preact";
 import type { NewAlert } from "../../client/index.ts";
+import { Field, type Fields } from "../parts/controls/form.tsx";
 
 type When = NewAlert["when"];
 type Receiver = NewAlert["to"]["type"];
@@ -29,10 +29,8 @@ const isOfJobs = (when: When): boolean => when === "job.failed" || when === "fai
 type Choice = { readonly when: When; readonly receiver: Receiver };
 export const FIRST: Choice = { when: "job.failed", receiver: "slack" };
 
-/** The name and the body of the alert in a form. */
-export function alertOf(form: HTMLFormElement, { when, receiver }: Choice): [name: string, alert: NewAlert] {
-  const data = new FormData(form);
-  const text = (name: string): string => String(data.get(name) ?? "").trim();
+/** The body of the alert in a form. */
+export function alertOf({ text }: Fields, { when, receiver }: Choice): NewAlert {
   const limit = LIMITS[when];
   const filter = text("filter");
   const address = text("address");
@@ -44,47 +42,37 @@ export function alertOf(form: HTMLFormElement, { when, receiver }: Choice): [nam
     to: receiver === "webhook" ? { ...to, secret: text("secret") } : to,
   };
   // The service checks the fields.
-  return [text("name"), alert as NewAlert];
+  return alert as NewAlert;
 }
 
 export function AlertFields({ when, receiver, choose }: Choice & { readonly choose: (choice: Choice) => void }) {
   const limit = LIMITS[when];
   const select = (name: keyof Choice, label: string, options: Readonly<Record<string, string>>, value: string) => (
-    <Field name={name} label={label}>
-      <select
-        id={`alert-${name}`}
-        value={value}
-        onChange={({ currentTarget }) => choose({ when, receiver, [name]: currentTarget.value })}
-      >
-        {Object.entries(options).map(([key, text]) => (
-          <option key={key} value={key}>
-            {text}
-          </option>
-        ))}
-      </select>
+    <Field label={label}>
+      {(id) => (
+        <select
+          id={id}
+          value={value}
+          onChange={({ currentTarget }) => choose({ when, receiver, [name]: currentTarget.value })}
+        >
+          {Object.entries(options).map(([key, text]) => (
+            <option key={key} value={key}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
     </Field>
   );
   return (
     <>
-      <Field name="name" label="Name" />
+      <Field label="Name" name="name" required />
       {select("when", "When", CONDITIONS, when)}
-      {limit && <Field key={when} name="limit" label={limit.label} value={limit.usual} />}
-      <Field name="filter" label={isOfJobs(when) ? "Only account (id)" : "Only pool"} isOptional />
+      {limit && <Field key={when} label={limit.label} name="limit" defaultValue={String(limit.usual)} required />}
+      <Field label={isOfJobs(when) ? "Only account (id)" : "Only pool"} name="filter" />
       {select("receiver", "Send to", RECEIVERS, receiver)}
-      <Field key={receiver} name="address" label={receiver === "email" ? "Addresses" : "URL"} />
-      {receiver === "webhook" && <Field name="secret" label="Secret (whsec_…)" />}
+      <Field key={receiver} label={receiver === "email" ? "Addresses" : "URL"} name="address" required />
+      {receiver === "webhook" && <Field label="Secret (whsec_…)" name="secret" required />}
     </>
-  );
-}
-
-type FieldOptions = { name: string; label: string; value?: number; isOptional?: boolean; children?: JSX.Element };
-
-function Field({ name, label, value, isOptional = false, children }: FieldOptions) {
-  const id = `alert-${name}`;
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      {children ?? <input id={id} name={name} defaultValue={value} required={!isOptional} />}
-    </div>
   );
 }

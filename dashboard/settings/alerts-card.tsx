@@ -2,11 +2,13 @@
 import { useState } from "preact/hooks";
 import type { Alert } from "../../client/index.ts";
 import { admin } from "../core/service.ts";
-import { Loading } from "../parts/loading.tsx";
+import { Card } from "../parts/card.tsx";
+import { Button } from "../parts/controls/button.tsx";
+import { type Fields, useForm } from "../parts/controls/form.tsx";
+import { Loaded } from "../parts/loaded.tsx";
 import { confirm } from "../parts/overlays/dialog.tsx";
-import { toast, toastError } from "../parts/overlays/toasts.tsx";
-import { Problem } from "../parts/problem.tsx";
-import { Scroll } from "../parts/scroll.tsx";
+import { report } from "../parts/overlays/toasts.tsx";
+import { type Column, Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { useResource } from "../parts/use-resource.ts";
 import { AlertFields, alertOf, CONDITIONS, FIRST } from "./alert-fields.tsx";
@@ -15,17 +17,14 @@ export function AlertsCard() {
   const alerts = useResource((signal) => admin.alerts.list({ signal }), []);
   const [choice, choose] = useState(FIRST);
   const act = async (action: Promise<unknown>, done: string): Promise<boolean> => {
-    const isDone = await action.then(() => true, toastError);
-    if (isDone) toast(done);
+    const isDone = await report(action, done);
     alerts.reload();
-    return isDone === true;
+    return isDone;
   };
-  const save = async (event: SubmitEvent): Promise<void> => {
-    event.preventDefault();
-    const form = event.currentTarget as HTMLFormElement;
-    const [name, alert] = alertOf(form, choice);
-    if (await act(admin.alerts.put(name, alert), `${name} is saved`)) form.reset();
-  };
+  const { onSubmit } = useForm(async (fields: Fields) => {
+    const name = fields.text("name");
+    if (await act(admin.alerts.put(name, alertOf(fields, choice)), `${name} is saved`)) fields.form.reset();
+  });
   const remove = async (name: string): Promise<void> => {
     const text = <p>Its conditions are no longer evaluated.</p>;
     if (!(await confirm({ title: `Delete ${name}?`, text, action: "Delete", danger: true }))) return;
@@ -35,73 +34,50 @@ export function AlertsCard() {
     const { delivered, status, error } = await admin.alerts.test(name);
     if (!delivered) throw new Error(error ?? `HTTP ${status}`);
   };
+  const actions = ({ name }: Alert) => (
+    <>
+      <Button text="Test" of={name} onClick={() => act(test(name), `${name}: test sent`)} />{" "}
+      <Button text="Delete" of={name} class="danger" onClick={() => remove(name)} />
+    </>
+  );
   return (
-    <section class="card wide" aria-labelledby="settings-alerts">
-      <header>
-        <h2 id="settings-alerts">Alerts</h2>
-      </header>
-      <form class="body row" onSubmit={save}>
+    <Card title="Alerts" class="wide">
+      <form class="body row" onSubmit={onSubmit}>
         <AlertFields {...choice} choose={choose} />
-        <button type="submit" class="bottom">
-          Save alert
-        </button>
+        <Button type="submit" text="Save alert" class="bottom" />
       </form>
-      {alerts.error !== undefined && <Problem error={alerts.error} retry={alerts.reload} />}
-      {alerts.value === undefined && alerts.error === undefined && <Loading />}
-      {alerts.value && alerts.value.length > 0 && (
-        <Scroll label="List of alerts">
-          <table>
-            <thead>
-              <tr>
-                {["Name", "When", "Sent to", "Last sent", "Actions"].map((title) => (
-                  <th key={title}>{title}</th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {alerts.value.map((alert) => (
-                <Row
-                  key={alert.name}
-                  alert={alert}
-                  test={() => act(test(alert.name), `${alert.name}: test sent`)}
-                  remove={() => remove(alert.name)}
-                />
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
-      )}
-    </section>
+      <Loaded of={alerts}>
+        {(rows) =>
+          rows.length > 0 && (
+            <Table
+              label="List of alerts"
+              columns={[...COLUMNS, ["Actions", actions]]}
+              rows={rows}
+              keyOf={({ name }) => name}
+            />
+          )
+        }
+      </Loaded>
+    </Card>
   );
 }
 
-type RowOptions = { readonly alert: Alert; readonly test: () => void; readonly remove: () => void };
-
-function Row({ alert: { name, when, to, firing, last_sent_at, last_error }, test, remove }: RowOptions) {
-  return (
-    <tr>
-      <td>{name}</td>
-      <td>
-        {CONDITIONS[when]}
-        {firing.map((sentence) => (
-          <div key={sentence} class="status bad">
-            {sentence}
-          </div>
-        ))}
-      </td>
-      <td>{to.receiver}</td>
-      <td>
+const COLUMNS: readonly Column<Alert>[] = [
+  ["Name", ({ name }) => name],
+  [
+    "When",
+    ({ when, firing }) => [CONDITIONS[when], ...firing.map((sentence) => <Bad key={sentence} text={sentence} />)],
+  ],
+  ["Sent to", ({ to }) => to.receiver],
+  [
+    "Last sent",
+    ({ last_sent_at, last_error }) => (
+      <>
         {last_sent_at === null ? <span class="muted">never</span> : <Time at={last_sent_at} />}
-        {last_error !== null && <div class="status bad">{last_error}</div>}
-      </td>
-      <td>
-        <button type="button" onClick={test}>
-          Test<span class="visually-hidden"> {name}</span>
-        </button>{" "}
-        <button type="button" class="danger" onClick={remove}>
-          Delete<span class="visually-hidden"> {name}</span>
-        </button>
-      </td>
-    </tr>
-  );
-}
+        {last_error !== null && <Bad text={last_error} />}
+      </>
+    ),
+  ],
+];
+
+const Bad = ({ text }: { readonly text: string }) => <div class="status bad">{text}</div>;

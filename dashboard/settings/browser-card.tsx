@@ -1,6 +1,9 @@
 // Data that this browser keeps.
 import { type Preferences, prefer, preferences } from "../core/preferences.ts";
-import { Link } from "../parts/link.tsx";
+import { Card } from "../parts/card.tsx";
+import { Button } from "../parts/controls/button.tsx";
+import { Check } from "../parts/controls/form.tsx";
+import { Link } from "../parts/controls/link.tsx";
 
 const THEMES = [
   ["system", "As the system"],
@@ -11,10 +14,7 @@ const THEMES = [
 export function BrowserCard() {
   const { theme, shortcuts, prices } = preferences.value;
   return (
-    <section class="card" aria-labelledby="settings-browser">
-      <header>
-        <h2 id="settings-browser">This browser</h2>
-      </header>
+    <Card title="This browser">
       <div class="body stack">
         <fieldset class="field">
           <legend>Theme</legend>
@@ -29,14 +29,7 @@ export function BrowserCard() {
         </fieldset>
         <fieldset class="field">
           <legend>Keyboard</legend>
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={shortcuts}
-              onChange={(event) => prefer({ shortcuts: event.currentTarget.checked })}
-            />
-            Single letters are shortcuts
-          </label>
+          <Check label="Single letters are shortcuts" checked={shortcuts} set={(on) => prefer({ shortcuts: on })} />
           <p class="help">
             Press <kbd>?</kbd> for a list. Switch them off if you dictate text.
           </p>
@@ -46,14 +39,10 @@ export function BrowserCard() {
           <p class="row">
             {prices === null ? "List prices." : "Your own prices."}{" "}
             <Link to="/usage">Change them on the usage page</Link>
-            {prices !== null && (
-              <button type="button" onClick={() => prefer({ prices: null })}>
-                Back to list prices
-              </button>
-            )}
+            {prices !== null && <Button text="Back to list prices" onClick={() => prefer({ prices: null })} />}
           </p>
         </div>
       </div>
-    </section>
+    </Card>
   );
 }

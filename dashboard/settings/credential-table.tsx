@@ -1,10 +1,11 @@
 // Lists credentials, and revokes them.
 import { useState } from "preact/hooks";
-import { Loading } from "../parts/loading.tsx";
+import { Button } from "../parts/controls/button.tsx";
+import { Check } from "../parts/controls/form.tsx";
+import { Loaded } from "../parts/loaded.tsx";
 import { confirm } from "../parts/overlays/dialog.tsx";
-import { toast, toastError } from "../parts/overlays/toasts.tsx";
-import { Problem } from "../parts/problem.tsx";
-import { Scroll } from "../parts/scroll.tsx";
+import { report } from "../parts/overlays/toasts.tsx";
+import { type Column, Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import type { Resource } from "../parts/use-resource.ts";
 
@@ -28,86 +29,74 @@ type Options = {
   readonly consequence: string;
 };
 
-export function CredentialTable({ label, rows: { value, error, reload }, revoke, consequence }: Options) {
+export function CredentialTable({ label, rows, revoke, consequence }: Options) {
   const [withRevoked, showRevoked] = useState(false);
-  if (error !== undefined && value === undefined) return <Problem error={error} retry={reload} />;
-  if (value === undefined) return <Loading />;
   const ask = async ({ id, name }: Credential): Promise<void> => {
     const title = `Revoke ${name ?? id}?`;
     if (!(await confirm({ title, text: <p>{consequence}</p>, action: "Revoke", danger: true }))) return;
-    try {
-      await revoke(id);
-      toast(`${name ?? id} is revoked`);
-    } catch (reason) {
-      toastError(reason);
-    }
-    reload();
+    await report(revoke(id), `${name ?? id} is revoked`);
+    rows.reload();
   };
-  const shown = value.filter(({ revoked_at }) => withRevoked || revoked_at === null);
-  const hidden = value.length - value.filter(({ revoked_at }) => revoked_at === null).length;
+  const state: Column<Credential> = [
+    "State",
+    (row) =>
+      row.revoked_at === null ? (
+        <Button text="Revoke" of={row.name ?? row.id} class="danger" onClick={() => ask(row)} />
+      ) : (
+        <span class="muted">
+          revoked <Time at={row.revoked_at} />
+        </span>
+      ),
+  ];
   return (
-    <>
-      <Scroll label={`List of ${label}`}>
-        <table>
-          <thead>
-            <tr>
-              <th>Id</th>
-              {value.some(({ name }) => name !== undefined) && <th>Name, pool, labels</th>}
-              {value.some(({ scopes }) => scopes !== undefined) && <th>Allowed, until</th>}
-              <th>Created</th>
-              <th>State</th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map((row) => (
-              <tr key={row.id}>
-                <td class="mono">{row.id}</td>
-                {row.name !== undefined && (
-                  <td>
-                    {row.name} <span class="muted">{[row.pool, ...(row.labels ?? [])].join(" · ")}</span>
-                  </td>
-                )}
-                {row.scopes !== undefined && (
-                  <td>
-                    {row.scopes?.join(" ") ?? "all"}{" "}
-                    {row.expires_at != null && (
-                      <span class="muted">
-                        · <Time at={row.expires_at} />
-                      </span>
-                    )}
-                  </td>
-                )}
-                <td>
-                  <Time at={row.created_at} />
-                </td>
-                <td>
-                  {row.revoked_at === null ? (
-                    <button type="button" class="danger" onClick={() => ask(row)}>
-                      Revoke<span class="visually-hidden"> {row.name ?? row.id}</span>
-                    </button>
-                  ) : (
-                    <span class="muted">
-                      revoked <Time at={row.revoked_at} />
-                    </span>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
-      {hidden > 0 && (
-        <p class="body">
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={withRevoked}
-              onChange={(event) => showRevoked(event.currentTarget.checked)}
+    <Loaded of={rows}>
+      {(all) => {
+        const hidden = all.filter(({ revoked_at }) => revoked_at !== null).length;
+        return (
+          <>
+            <Table
+              label={`List of ${label}`}
+              columns={[
+                ["Id", ({ id }) => id, "mono"],
+                all.some(({ name }) => name !== undefined) && NAMES,
+                all.some(({ scopes }) => scopes !== undefined) && RIGHTS,
+                ["Created", ({ created_at }) => <Time at={created_at} />],
+                state,
+              ]}
+              rows={all.filter(({ revoked_at }) => withRevoked || revoked_at === null)}
+              keyOf={({ id }) => id}
             />
-            Show {hidden} revoked
-          </label>
-        </p>
-      )}
-    </>
+            {hidden > 0 && (
+              <p class="body">
+                <Check label={`Show ${hidden} revoked`} checked={withRevoked} set={showRevoked} />
+              </p>
+            )}
+          </>
+        );
+      }}
+    </Loaded>
   );
 }
+
+const NAMES: Column<Credential> = [
+  "Name, pool, labels",
+  ({ name, pool, labels = [] }) => (
+    <>
+      {name} <span class="muted">{[pool, ...labels].join(" · ")}</span>
+    </>
+  ),
+];
+
+const RIGHTS: Column<Credential> = [
+  "Allowed, until",
+  ({ scopes, expires_at }) => (
+    <>
+      {scopes?.join(" ") ?? "all"}{" "}
+      {expires_at != null && (
+        <span class="muted">
+          · <Time at={expires_at} />
+        </span>
+      )}
+    </>
+  ),
+];

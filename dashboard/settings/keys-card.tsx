@@ -4,41 +4,34 @@ import type { KeyRestrictions, NewKey } from "../../client/index.ts";
 import { SCOPE_NAMES, SCOPES } from "../../shared/api/scopes.ts";
 import { admin } from "../core/service.ts";
 import type { Account } from "../core/session.ts";
-import { toastError } from "../parts/overlays/toasts.tsx";
-import { ShownOnce } from "../parts/shown-once.tsx";
+import { Card } from "../parts/card.tsx";
+import { Button } from "../parts/controls/button.tsx";
+import { Field, type Fields, useForm } from "../parts/controls/form.tsx";
+import { ShownOnce } from "../parts/controls/shown-once.tsx";
+import { Problem } from "../parts/problem.tsx";
 import { useResource } from "../parts/use-resource.ts";
 import { CredentialTable } from "./credential-table.tsx";
 
 /** The restrictions that the form describes. */
-function restrictionsOf(form: FormData): KeyRestrictions {
-  const scopes = SCOPE_NAMES.filter((scope) => form.getAll("scope").includes(scope));
-  const expires = String(form.get("expires") ?? "");
+function restrictionsOf({ data, text }: Fields): KeyRestrictions {
+  const scopes = SCOPE_NAMES.filter((scope) => data.getAll("scope").includes(scope));
   return {
     ...(scopes.length > 0 ? { scopes } : {}),
-    ...(expires === "" ? {} : { expires_at: `${expires}T00:00:00Z` }),
+    ...(text("expires") === "" ? {} : { expires_at: `${text("expires")}T00:00:00Z` }),
   };
 }
 
 export function KeysCard({ account: { id, name } }: { readonly account: Account }) {
   const keys = useResource((signal) => admin.keys.list(id, { signal }), [id]);
   const [made, setMade] = useState<NewKey | null>(null);
-  const create = async (event: SubmitEvent): Promise<void> => {
-    event.preventDefault();
-    const form = event.currentTarget as HTMLFormElement;
-    try {
-      setMade(await admin.keys.create(id, restrictionsOf(new FormData(form))));
-      form.reset();
-    } catch (reason) {
-      toastError(reason);
-    }
+  const { onSubmit, error } = useForm(async (fields) => {
+    setMade(await admin.keys.create(id, restrictionsOf(fields)));
+    fields.form.reset();
     keys.reload();
-  };
+  });
   return (
-    <section class="card" aria-labelledby="settings-keys">
-      <header>
-        <h2 id="settings-keys">API keys of {name}</h2>
-      </header>
-      <form class="body stack" onSubmit={create}>
+    <Card title={`API keys of ${name}`}>
+      <form class="body stack" onSubmit={onSubmit}>
         <fieldset class="stack">
           <legend>Only these requests; without a choice, all</legend>
           {SCOPE_NAMES.map((scope) => (
@@ -51,14 +44,10 @@ export function KeysCard({ account: { id, name } }: { readonly account: Account 
           ))}
         </fieldset>
         <div class="row">
-          <div class="field">
-            <label for="key-expires">Valid until the start of (UTC)</label>
-            <input id="key-expires" name="expires" type="date" />
-          </div>
-          <button type="submit" class="bottom">
-            Create a key
-          </button>
+          <Field label="Valid until the start of (UTC)" name="expires" type="date" />
+          <Button type="submit" text="Create a key" class="bottom" />
         </div>
+        <Problem error={error} />
       </form>
       {made && (
         <div class="body">
@@ -73,6 +62,6 @@ export function KeysCard({ account: { id, name } }: { readonly account: Account 
         revoke={(key) => admin.keys.revoke(key)}
         consequence="Requests with it are refused from now on, and its sessions end. This cannot be undone."
       />
-    </section>
+    </Card>
   );
 }

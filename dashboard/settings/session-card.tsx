@@ -3,9 +3,13 @@ import { useState } from "preact/hooks";
 import type { SessionLink } from "../../client/index.ts";
 import { admin, copra } from "../core/service.ts";
 import { account, chooseAccount, session, signIn, signOut } from "../core/session.ts";
+import { Card } from "../parts/card.tsx";
+import { Button } from "../parts/controls/button.tsx";
+import { Field, useForm } from "../parts/controls/form.tsx";
+import { ShownOnce } from "../parts/controls/shown-once.tsx";
+import { Facts } from "../parts/facts.tsx";
 import { toast, toastError } from "../parts/overlays/toasts.tsx";
 import { Problem } from "../parts/problem.tsx";
-import { ShownOnce } from "../parts/shown-once.tsx";
 import { Time } from "../parts/time.tsx";
 
 export function SessionCard() {
@@ -17,48 +21,35 @@ export function SessionCard() {
     const made = current.operator ? admin.dashboardLink(account.value?.id) : copra.dashboardLink();
     made.then(setLink, toastError);
   };
+  const { name, id } = account.value ?? { name: "none chosen", id: "" };
   return (
-    <section class="card" aria-labelledby="settings-session">
-      <header>
-        <h2 id="settings-session">Session</h2>
-        <button type="button" onClick={() => signOut().catch(toastError)}>
-          Sign out
-        </button>
-      </header>
+    <Card title="Session" actions={<Button text="Sign out" onClick={() => signOut().catch(toastError)} />}>
       <div class="body stack">
-        <dl class="facts">
-          <dt>Account</dt>
-          <dd>
-            {account.value ? (
-              <>
-                {account.value.name} <span class="mono muted">{account.value.id}</span>
-              </>
-            ) : (
-              "none chosen"
-            )}
-          </dd>
-          <dt>Rights</dt>
-          <dd>
-            {current.operator
-              ? "the operator's: all accounts, nodes and credentials"
-              : `the rights of the API key${current.scopes ? `: ${current.scopes.join(", ")}` : ""}`}
-          </dd>
-          <dt>Ends</dt>
-          <dd>
-            <Time at={current.expires_at} />, or when its key or token is revoked
-          </dd>
-        </dl>
+        <Facts
+          facts={[
+            [
+              "Account",
+              [
+                `${name} `,
+                <span key="id" class="mono muted">
+                  {id}
+                </span>,
+              ],
+            ],
+            [
+              "Rights",
+              current.operator
+                ? "the operator's: all accounts, nodes and credentials"
+                : `the rights of the API key${current.scopes ? `: ${current.scopes.join(", ")}` : ""}`,
+            ],
+            ["Ends", [<Time key="at" at={current.expires_at} />, ", or when its key or token is revoked"]],
+          ]}
+        />
         <div class="row">
-          <button type="button" onClick={makeLink}>
-            Link for another device
-          </button>
-          <button type="button" aria-expanded={isAdding} onClick={() => setAdding(!isAdding)}>
-            Add a key or token
-          </button>
+          <Button text="Link for another device" onClick={makeLink} />
+          <Button text="Add a key or token" aria-expanded={isAdding} onClick={() => setAdding(!isAdding)} />
           {current.operator && (
-            <button type="button" onClick={() => chooseAccount(null)} disabled={account.value === null}>
-              Choose another account
-            </button>
+            <Button text="Choose another account" onClick={() => chooseAccount(null)} disabled={id === ""} />
           )}
         </div>
         {link && (
@@ -68,45 +59,30 @@ export function SessionCard() {
         )}
         {isAdding && <AddCredential close={() => setAdding(false)} />}
       </div>
-    </section>
+    </Card>
   );
 }
 
 /** A second credential, such as the admin token beside an API key. */
 function AddCredential({ close }: { readonly close: () => void }) {
-  const [error, setError] = useState<unknown>();
-  const add = async (event: SubmitEvent): Promise<void> => {
-    event.preventDefault();
-    const data = new FormData(event.currentTarget as HTMLFormElement);
-    try {
-      await signIn(String(data.get("credential") ?? "").trim());
-    } catch (reason) {
-      return setError(reason);
-    }
+  const { onSubmit, error } = useForm(async ({ text }) => {
+    await signIn(text("credential"));
     toast("The session has the rights of this credential, too");
     close();
-  };
+  });
   return (
-    <form class="stack" onSubmit={add}>
-      {error !== undefined && <Problem error={error} />}
-      <div class="field">
-        <label for="second-credential">API key or admin token</label>
-        <div class="row">
-          <input
-            id="second-credential"
-            name="credential"
-            type="password"
-            autocomplete="off"
-            required
-            aria-describedby="second-credential-help"
-          />
-          <button type="submit" class="primary">
-            Add
-          </button>
-        </div>
-        <p class="help" id="second-credential-help">
-          The session then has the rights of both. A key replaces the key that it had.
-        </p>
+    <form class="stack" onSubmit={onSubmit}>
+      <Problem error={error} />
+      <Field
+        label="API key or admin token"
+        help="The session then has the rights of both. A key replaces the key that it had."
+        name="credential"
+        type="password"
+        autocomplete="off"
+        required
+      />
+      <div class="row">
+        <Button type="submit" text="Add" class="primary" />
       </div>
     </form>
   );

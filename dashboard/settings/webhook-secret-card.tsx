@@ -3,9 +3,11 @@ import { useState } from "preact/hooks";
 import type { RotatedSecret } from "../../client/index.ts";
 import { dateTime } from "../core/format.ts";
 import { copra } from "../core/service.ts";
+import { Card } from "../parts/card.tsx";
+import { Button } from "../parts/controls/button.tsx";
+import { ShownOnce } from "../parts/controls/shown-once.tsx";
 import { confirm } from "../parts/overlays/dialog.tsx";
 import { toastError } from "../parts/overlays/toasts.tsx";
-import { ShownOnce } from "../parts/shown-once.tsx";
 
 export function WebhookSecretCard() {
   const [rotated, setRotated] = useState<RotatedSecret | null>(null);
@@ -23,13 +25,7 @@ export function WebhookSecretCard() {
     if (isSure) await copra.notifications.rotateSecret().then(setRotated, toastError);
   };
   return (
-    <section class="card" aria-labelledby="settings-secret">
-      <header>
-        <h2 id="settings-secret">Webhook secret</h2>
-        <button type="button" onClick={rotate}>
-          Replace
-        </button>
-      </header>
+    <Card title="Webhook secret" actions={<Button text="Replace" onClick={rotate} />}>
       <div class="body stack">
         <p class="muted">
           Receivers check signatures with it (Standard Webhooks). The service shows it only when it is made.
@@ -40,6 +36,6 @@ export function WebhookSecretCard() {
           </ShownOnce>
         )}
       </div>
-    </section>
+    </Card>
   );
 }

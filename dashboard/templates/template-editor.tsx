@@ -1,9 +1,11 @@
 // A template as JSON: edit, store, use, delete.
-import { useId, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Template } from "../../client/index.ts";
 import { copra } from "../core/service.ts";
-import { Icon } from "../parts/icon.tsx";
-import { Loading } from "../parts/loading.tsx";
+import { Card } from "../parts/card.tsx";
+import { Button } from "../parts/controls/button.tsx";
+import { Field } from "../parts/controls/form.tsx";
+import { Loaded } from "../parts/loaded.tsx";
 import { confirm } from "../parts/overlays/dialog.tsx";
 import { toast, toastError } from "../parts/overlays/toasts.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -14,27 +16,22 @@ type Done = (name: string | null) => void;
 
 /** The newest version of a template. */
 export function StoredTemplate({ name, done }: { readonly name: string; readonly done: Done }) {
-  const { value, error, reload } = useResource((signal) => copra.templates.get(name, { signal }), [name]);
-  if (error !== undefined) return <Problem error={error} retry={reload} />;
-  if (value === undefined) return <Loading what="the template" />;
+  const template = useResource((signal) => copra.templates.get(name, { signal }), [name]);
   const stored: Done = (changed) => {
-    reload();
+    template.reload();
     done(changed);
   };
-  return <TemplateEditor key={value.version} stored={value} body={value.template} done={stored} />;
+  return (
+    <Loaded of={template} what="the template">
+      {(value) => <TemplateEditor key={value.version} stored={value} body={value.template} done={stored} />}
+    </Loaded>
+  );
 }
 
 /** `stored` is null for a new template. `done` receives the name of the stored template, or null after its deletion. */
-export function TemplateEditor({
-  stored,
-  body,
-  done,
-}: {
-  readonly stored: Template | null;
-  readonly body: object;
-  readonly done: Done;
-}) {
-  const id = useId();
+type Props = { readonly stored: Template | null; readonly body: object; readonly done: Done };
+
+export function TemplateEditor({ stored, body, done }: Props) {
   const [name, setName] = useState(stored?.name ?? "");
   const [text, setText] = useState(() => JSON.stringify(body, null, 2));
   const [error, setError] = useState<unknown>(null);
@@ -54,45 +51,30 @@ export function TemplateEditor({
     if (!(await confirm({ title: `Delete ${name}?`, text: question, action: "Delete", danger: true }))) return;
     await copra.templates.delete(name).then(() => done(null), toastError);
   };
+  const actions = (
+    <div class="row">
+      {stored && <Button icon="play" text="Use" onClick={() => setUsing(true)} />}
+      {stored && <Button text="Delete" class="danger" onClick={remove} />}
+      <Button text={stored ? "Store a new version" : "Store"} class="primary" disabled={name === ""} onClick={save} />
+    </div>
+  );
   return (
-    <section class="card" aria-labelledby={`${id}-title`}>
-      <header>
-        <h2 id={`${id}-title`}>{stored ? `${stored.name}@${stored.version}` : "New template"}</h2>
-        <div class="row">
-          {stored && (
-            <>
-              <button type="button" onClick={() => setUsing(true)}>
-                <Icon name="play" /> Use
-              </button>
-              <button type="button" class="danger" onClick={remove}>
-                Delete
-              </button>
-            </>
-          )}
-          <button type="button" class="primary" disabled={name === ""} onClick={save}>
-            {stored ? "Store a new version" : "Store"}
-          </button>
-        </div>
-      </header>
+    <Card title={stored ? `${stored.name}@${stored.version}` : "New template"} actions={actions}>
       <div class="body stack">
-        {error !== null && <Problem error={error} />}
-        {!stored && (
-          <div class="field">
-            <label for={`${id}-name`}>Name</label>
-            <input id={`${id}-name`} value={name} onInput={(event) => setName(event.currentTarget.value)} />
-          </div>
-        )}
-        <div class="field">
-          <label for={`${id}-text`}>Sections of a job, with variables such as {"{{ vars.id }}"}</label>
-          <textarea
-            id={`${id}-text`}
-            class="mono"
-            rows={24}
-            spellcheck={false}
-            value={text}
-            onInput={(event) => setText(event.currentTarget.value)}
-          />
-        </div>
+        <Problem error={error} />
+        {!stored && <Field label="Name" value={name} onInput={(event) => setName(event.currentTarget.value)} />}
+        <Field label={"Sections of a job, with variables such as {{ vars.id }}"}>
+          {(id) => (
+            <textarea
+              id={id}
+              class="mono"
+              rows={24}
+              spellcheck={false}
+              value={text}
+              onInput={(event) => setText(event.currentTarget.value)}
+            />
+          )}
+        </Field>
         {stored && stored.left_out.length > 0 && (
           <p class="detail">
             Not shown, because it is secret, and kept while the service, bucket and host stay the same:{" "}
@@ -101,6 +83,6 @@ export function TemplateEditor({
         )}
       </div>
       {stored && isUsing && <UseDialog template={stored} close={() => setUsing(false)} />}
-    </section>
+    </Card>
   );
 }

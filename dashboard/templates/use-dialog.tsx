@@ -1,56 +1,35 @@
 // Creates a job from a template: its source, and the values of its variables.
-import { useId, useState } from "preact/hooks";
 import type { Template } from "../../client/index.ts";
 import { navigate } from "../core/location.ts";
 import { copra } from "../core/service.ts";
+import { Button } from "../parts/controls/button.tsx";
+import { Field, useForm } from "../parts/controls/form.tsx";
 import { Dialog } from "../parts/overlays/dialog.tsx";
 import { Problem } from "../parts/problem.tsx";
 
 export function UseDialog({ template, close }: { readonly template: Template; readonly close: () => void }) {
-  const id = useId();
-  const [url, setUrl] = useState("");
-  const [vars, setVars] = useState<Readonly<Record<string, string>>>({});
-  const [error, setError] = useState<unknown>(null);
-  const send = (): void => {
-    const given = Object.fromEntries(Object.entries(vars).filter(([, value]) => value !== ""));
-    const request = { template: `${template.name}@${template.version}`, vars: given };
-    copra.jobs.create(url === "" ? request : { ...request, input: { url } }).then(({ id: job }) => {
-      close();
-      navigate(`/jobs/${job}`);
-    }, setError);
-  };
+  const { onSubmit, error } = useForm(async ({ text, data }) => {
+    const values = template.variables.map((name) => [name, String(data.get(`vars.${name}`) ?? "")]);
+    const vars = Object.fromEntries(values.filter(([, value]) => value !== ""));
+    const request = { template: `${template.name}@${template.version}`, vars };
+    const url = text("url");
+    const job = await copra.jobs.create(url === "" ? request : { ...request, input: { url } });
+    close();
+    navigate(`/jobs/${job.id}`);
+  });
   return (
     <Dialog title={`A job from ${template.name}@${template.version}`} close={close}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          send();
-        }}
-      >
+      <form onSubmit={onSubmit}>
         <div class="dialog-body stack">
-          {error !== null && <Problem error={error} />}
-          <div class="field">
-            <label for={`${id}-url`}>URL of the source; empty: that of the template</label>
-            <input id={`${id}-url`} type="url" value={url} onInput={(event) => setUrl(event.currentTarget.value)} />
-          </div>
+          <Problem error={error} />
+          <Field label="URL of the source; empty: that of the template" name="url" type="url" />
           {template.variables.map((name) => (
-            <div class="field" key={name}>
-              <label for={`${id}-${name}`}>{name}</label>
-              <input
-                id={`${id}-${name}`}
-                value={vars[name] ?? ""}
-                onInput={({ currentTarget: { value } }) => setVars((before) => ({ ...before, [name]: value }))}
-              />
-            </div>
+            <Field key={name} label={name} name={`vars.${name}`} />
           ))}
         </div>
         <footer>
-          <button type="button" onClick={close}>
-            Back
-          </button>
-          <button type="submit" class="primary">
-            Create the job
-          </button>
+          <Button text="Back" onClick={close} />
+          <Button type="submit" text="Create the job" class="primary" />
         </footer>
       </form>
     </Dialog>

@@ -1,26 +1,14 @@
 // Minutes of output by day as bars. The table below the chart has the numbers.
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId } from "preact/hooks";
 import { amount, date } from "../core/format.ts";
 import { TIER_NAMES, TIERS, type Tier } from "../core/list-prices.ts";
+import { useWidth } from "../parts/use-width.ts";
 import { axisText, type Bar, scaleOf, stackOf } from "./bars.ts";
 
 const HEIGHT = 280;
 const MARGIN = { left: 56, right: 8, top: 12, bottom: 26 };
 /** The room that the label of a day needs, in pixels. */
 const LABEL_WIDTH = 76;
-
-/** The width of an element in pixels; 0 until it is known. */
-function useWidth() {
-  const ref = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
-  useEffect(() => {
-    if (!ref.current) return;
-    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
-    observer.observe(ref.current);
-    return () => observer.disconnect();
-  }, []);
-  return { ref, width };
-}
 
 export function Chart({ bars }: { readonly bars: readonly Bar[] }) {
   const { ref, width } = useWidth();

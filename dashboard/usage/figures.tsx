@@ -2,14 +2,14 @@ import type { UsageTotal } from "../../client/index.ts";
 import { amount, bytes, count, money, plural } from "../core/format.ts";
 import { costOf, TIERS } from "../core/list-prices.ts";
 import { currentPrices } from "../core/prices.ts";
-import { type Figure, Figures } from "../parts/figures.tsx";
+import { type Fact, Facts } from "../parts/facts.tsx";
 
 /** The sums of all days. */
 export function UsageFigures({ total }: { readonly total: UsageTotal }) {
   const { jobs, output_seconds, node_seconds, stored_bytes } = total;
   const seconds = TIERS.reduce((sum, tier) => sum + output_seconds[tier], 0);
   const ended = jobs.completed + jobs.failed + jobs.cancelled;
-  const figures: readonly Figure[] = [
+  const figures: readonly Fact[] = [
     ["Minutes of output", amount(seconds / 60), `${plural(ended, "job")}, ${count(jobs.failed)} failed`],
     [
       "Node hours",
@@ -19,5 +19,5 @@ export function UsageFigures({ total }: { readonly total: UsageTotal }) {
     ["Stored", bytes(stored_bytes), "files of finished outputs"],
     ["Elsewhere", money(costOf(output_seconds, currentPrices().prices)), "at a service that charges by the minute"],
   ];
-  return <Figures figures={figures} />;
+  return <Facts look="key-figures" facts={figures} />;
 }

@@ -2,8 +2,9 @@
 import { query, setQuery } from "../core/location.ts";
 import { copra } from "../core/service.ts";
 import { account } from "../core/session.ts";
-import { Loading } from "../parts/loading.tsx";
-import { Problem } from "../parts/problem.tsx";
+import { Card } from "../parts/card.tsx";
+import { Button } from "../parts/controls/button.tsx";
+import { Loaded } from "../parts/loaded.tsx";
 import { useResource } from "../parts/use-resource.ts";
 import { barsOf } from "./bars.ts";
 import { Chart } from "./chart.tsx";
@@ -15,35 +16,29 @@ import { UsageTable } from "./usage-table.tsx";
 
 export default function UsagePage() {
   const { preset, ...range } = rangeOf(query.value, Date.now());
-  const { value, error, reload } = useResource(
-    (signal) => copra.usage(range, { signal }),
-    [range.from, range.to, account.value?.id],
-  );
+  const usage = useResource((signal) => copra.usage(range, { signal }), [range.from, range.to, account.value?.id]);
   return (
     <>
       <div class="page-head">
         <h1>Usage</h1>
         <RangeChoice range={range} preset={preset} />
       </div>
-      {error !== undefined && <Problem error={error} retry={reload} />}
-      {value === undefined && error === undefined && <Loading what="the usage" />}
-      {value && (
-        <div class="stack">
-          <UsageFigures total={value.total} />
-          <div class="usage-columns">
-            <section class="card" aria-labelledby="output">
-              <header>
-                <h2 id="output">Minutes of output</h2>
-              </header>
-              <div class="body">
-                <Chart bars={barsOf(value.days)} />
-              </div>
-            </section>
-            <Savings seconds={value.total.output_seconds} />
+      <Loaded of={usage} what="the usage">
+        {(value) => (
+          <div class="stack">
+            <UsageFigures total={value.total} />
+            <div class="usage-columns">
+              <Card title="Minutes of output">
+                <div class="body">
+                  <Chart bars={barsOf(value.days)} />
+                </div>
+              </Card>
+              <Savings seconds={value.total.output_seconds} />
+            </div>
+            <UsageTable usage={value} />
           </div>
-          <UsageTable usage={value} />
-        </div>
-      )}
+        )}
+      </Loaded>
     </>
   );
 }
@@ -60,28 +55,23 @@ function RangeChoice({ range, preset }: { readonly range: Range; readonly preset
       <fieldset class="row">
         <legend class="visually-hidden">Days</legend>
         {Object.entries(PRESETS).map(([name, word]) => (
-          <button
-            type="button"
+          <Button
             key={name}
+            text={word}
             aria-pressed={preset === name}
             onClick={() => setQuery({ range: name, from: "", to: "" })}
-          >
-            {word}
-          </button>
+          />
         ))}
       </fieldset>
-      <input
-        type="date"
-        aria-label="First day"
-        value={range.from}
-        onChange={(event) => set({ from: event.currentTarget.value })}
-      />
-      <input
-        type="date"
-        aria-label="Last day"
-        value={range.to}
-        onChange={(event) => set({ to: event.currentTarget.value })}
-      />
+      {(["from", "to"] as const).map((name) => (
+        <input
+          key={name}
+          type="date"
+          aria-label={name === "from" ? "First day" : "Last day"}
+          value={range[name]}
+          onChange={(event) => set({ [name]: event.currentTarget.value })}
+        />
+      ))}
     </div>
   );
 }

@@ -1,18 +1,17 @@
 // The commands that nodes ran for a job, and the commands that run now.
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
 import type { Command, CommandList } from "../../../client/index.ts";
 import { shellCommand } from "../../../shared/shell-quote.ts";
 import { duration, plural } from "../../core/format.ts";
 import { copra } from "../../core/service.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { Loading } from "../../parts/loading.tsx";
-import { Problem } from "../../parts/problem.tsx";
+import { First } from "../../parts/first.tsx";
+import { Loaded } from "../../parts/loaded.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Time } from "../../parts/time.tsx";
-import { usePolled } from "../../parts/use-polled.ts";
 import type { Resource } from "../../parts/use-resource.ts";
+import { usePolled } from "../../parts/use-resource.ts";
 
 /** The rest is shown on request: a job of many chunks has hundreds of commands. */
 const SHOWN = 20;
@@ -26,7 +25,9 @@ export function Commands({ id, list, isOver }: Props) {
   return (
     <div class="stack">
       {!isOver && <RunningNow id={id} />}
-      <Ended list={list} isOver={isOver} />
+      <Loaded of={list} what="the commands">
+        {(known) => <Ended list={known} isOver={isOver} />}
+      </Loaded>
     </div>
   );
 }
@@ -48,11 +49,7 @@ function RunningNow({ id }: { readonly id: string }) {
 /** More running commands are shown as titles first. */
 const FEW = 3;
 
-function Ended({ list, isOver }: Omit<Props, "id">) {
-  const [all, showAll] = useState(false);
-  if (list.value === undefined && list.error !== undefined) return <Problem error={list.error} retry={list.reload} />;
-  if (list.value === undefined) return <Loading what="the commands" />;
-  const { commands, commands_dropped: dropped } = list.value;
+function Ended({ list: { commands, commands_dropped: dropped }, isOver }: { list: CommandList; isOver: boolean }) {
   // Failed commands come first: they are the usual reason to look.
   const sorted = [...commands].sort((a, b) => Number(hasFailed(b)) - Number(hasFailed(a)));
   if (commands.length === 0) return <NoCommands isOver={isOver} />;
@@ -62,14 +59,13 @@ function Ended({ list, isOver }: Omit<Props, "id">) {
         {plural(commands.length, "run")} of ffmpeg. Files have names without folders, the input is <code>source</code>,
         and URLs have no secrets.{dropped > 0 && ` ${plural(dropped, "further run")} are not kept.`}
       </p>
-      {(all ? sorted : sorted.slice(0, SHOWN)).map((command) => (
-        <Run key={`${command.task} ${command.attempt} ${command.started_at}`} command={command} />
-      ))}
-      {!all && sorted.length > SHOWN && (
-        <button type="button" onClick={() => showAll(true)}>
-          Show all {sorted.length}
-        </button>
-      )}
+      <First of={sorted} count={SHOWN}>
+        {(shown) =>
+          shown.map((command) => (
+            <Run key={`${command.task} ${command.attempt} ${command.started_at}`} command={command} />
+          ))
+        }
+      </First>
     </div>
   );
 }

@@ -1,6 +1,8 @@
 // The history of a job as a list.
 import { useState } from "preact/hooks";
 import { clock } from "../../core/format.ts";
+import { Check } from "../../parts/controls/form.tsx";
+import { First } from "../../parts/first.tsx";
 import type { LogEntry } from "../live/observed-log.ts";
 
 const SIGNS = { info: "·", good: "✓", bad: "✕" } as const;
@@ -9,29 +11,24 @@ const SHOWN = 100;
 
 export function HistoryList({ entries }: { readonly entries: readonly LogEntry[] }) {
   const [onlyBad, showOnlyBad] = useState(false);
-  const [all, showAll] = useState(false);
   const wanted = onlyBad ? entries.filter(({ kind }) => kind === "bad") : entries;
   return (
     <div class="stack">
-      <label class="check">
-        <input type="checkbox" checked={onlyBad} onChange={(event) => showOnlyBad(event.currentTarget.checked)} />
-        Only failures
-      </label>
-      <ol class="history">
-        {(all ? wanted : wanted.slice(0, SHOWN)).map(({ atMs, text, kind }, at) => (
-          <li key={wanted.length - at} class={kind}>
-            <time dateTime={new Date(atMs).toISOString()}>{clock(atMs)}</time>
-            <span aria-hidden="true">{SIGNS[kind]}</span>
-            <span>{text}</span>
-          </li>
-        ))}
-      </ol>
+      <Check label="Only failures" checked={onlyBad} set={showOnlyBad} />
+      <First of={wanted} count={SHOWN}>
+        {(shown) => (
+          <ol class="history">
+            {shown.map(({ atMs, text, kind }, at) => (
+              <li key={wanted.length - at} class={kind}>
+                <time dateTime={new Date(atMs).toISOString()}>{clock(atMs)}</time>
+                <span aria-hidden="true">{SIGNS[kind]}</span>
+                <span>{text}</span>
+              </li>
+            ))}
+          </ol>
+        )}
+      </First>
       {wanted.length === 0 && <p class="muted">Nothing.</p>}
-      {!all && wanted.length > SHOWN && (
-        <button type="button" onClick={() => showAll(true)}>
-          Show all {wanted.length}
-        </button>
-      )}
     </div>
   );
 }

@@ -1,41 +1,41 @@
 // ffprobe's data about the input and the outputs, as a tree and as JSON.
 import { useState } from "preact/hooks";
+import type { JobMetadata } from "../../../client/index.ts";
 import { copra } from "../../core/service.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
+import { Button } from "../../parts/controls/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { Loading } from "../../parts/loading.tsx";
-import { Problem } from "../../parts/problem.tsx";
+import { Loaded } from "../../parts/loaded.tsx";
 import { useResource } from "../../parts/use-resource.ts";
 
 /** Reads the metadata again when `changes` changes: it names the events that may add metadata. */
 export function Metadata({ id, changes }: { readonly id: string; readonly changes: string }) {
-  const { value, error, reload } = useResource(
-    (signal) => copra.jobs.metadata(id, undefined, { signal }),
-    [id, changes],
+  const metadata = useResource((signal) => copra.jobs.metadata(id, undefined, { signal }), [id, changes]);
+  return (
+    <Loaded of={metadata} what="the metadata">
+      {(value) => <Shown value={value} />}
+    </Loaded>
   );
+}
+
+function Shown({ value }: { readonly value: JobMetadata }) {
   const [isRaw, showRaw] = useState(false);
-  if (value === undefined && error !== undefined) return <Problem error={error} retry={reload} />;
-  if (value === undefined) return <Loading what="the metadata" />;
   const { input, outputs, ultrafast } = value.metadata;
-  const entries: [string, unknown][] = [
-    ...(Object.keys(input).length > 0 ? [["input", input] satisfies [string, unknown]] : []),
+  const entries: readonly (readonly [string, unknown])[] = [
+    ...(Object.keys(input).length > 0 ? [["input", input] as const] : []),
     ...outputs.flatMap((one) => Object.entries(one)),
-    ...(ultrafast ? [["ultrafast", ultrafast] satisfies [string, unknown]] : []),
+    ...(ultrafast ? [["ultrafast", ultrafast] as const] : []),
   ];
   if (entries.length === 0)
     return <Empty title="No metadata yet">It is there when the input has been inspected.</Empty>;
   return (
     <div class="stack">
       <div class="row">
-        <button type="button" aria-pressed={!isRaw} onClick={() => showRaw(false)}>
-          Tree
-        </button>
-        <button type="button" aria-pressed={isRaw} onClick={() => showRaw(true)}>
-          Raw
-        </button>
+        <Button text="Tree" aria-pressed={!isRaw} onClick={() => showRaw(false)} />
+        <Button text="Raw" aria-pressed={isRaw} onClick={() => showRaw(true)} />
       </div>
       {isRaw ? (
-        <CodeBlock label={`GET /v2/metadata/jobs/${id}`} text={JSON.stringify(value, null, 2)} />
+        <CodeBlock label={`GET /v2/metadata/jobs/${value.job_id}`} text={JSON.stringify(value, null, 2)} />
       ) : (
         <div class="tree mono">
           {entries.map(([name, inner], at) => (

@@ -1,15 +1,17 @@
 // The notifications of a job: the deliveries and the receiver's responses. Each can be sent again.
 import { useState } from "preact/hooks";
 import type { Delivery, EndpointResult } from "../../../client/index.ts";
-import { duration } from "../../core/format.ts";
 import { copra } from "../../core/service.ts";
+import { Button } from "../../parts/controls/button.tsx";
+import { Field, useForm } from "../../parts/controls/form.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { Loading } from "../../parts/loading.tsx";
+import { EndpointStatus } from "../../parts/endpoint-status.tsx";
+import { Loaded } from "../../parts/loaded.tsx";
 import { Dialog } from "../../parts/overlays/dialog.tsx";
-import { toast, toastError } from "../../parts/overlays/toasts.tsx";
+import { report } from "../../parts/overlays/toasts.tsx";
 import { Problem } from "../../parts/problem.tsx";
-import { Scroll } from "../../parts/scroll.tsx";
 import { Status } from "../../parts/status.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
 import { Time } from "../../parts/time.tsx";
 import { useResource } from "../../parts/use-resource.ts";
 
@@ -23,129 +25,97 @@ const WORDS = {
 export function Notifications({ id, changes }: { readonly id: string; readonly changes: string }) {
   const log = useResource((signal) => copra.jobs.notifications(id, { signal }), [id, changes]);
   const [elsewhere, sendElsewhere] = useState<Delivery | null>(null);
-  if (log.value === undefined && log.error !== undefined) return <Problem error={log.error} retry={log.reload} />;
-  if (log.value === undefined) return <Loading what="the notifications" />;
-  if (log.value.length === 0) return <Empty title="No notifications yet">The job sends them when it ends.</Empty>;
   const replay = async (one: Delivery): Promise<void> => {
-    try {
-      await copra.notifications.replay(id, one.id);
-      toast(`${one.event} is sent again`);
-      log.reload();
-    } catch (error) {
-      toastError(error);
-    }
+    if (await report(copra.notifications.replay(id, one.id), `${one.event} is sent again`)) log.reload();
   };
+  const actions = (one: Delivery) => (
+    <div class="row">
+      <Button text="Replay" onClick={() => replay(one)} />
+      <Button text="Replay to …" onClick={() => sendElsewhere(one)} />
+    </div>
+  );
   return (
-    <>
-      <Scroll label="Notifications">
-        <table>
-          <thead>
-            <tr>
-              <th>Event</th>
-              <th>Status</th>
-              <th>Receiver</th>
-              <th class="number">Attempts</th>
-              <th>Created</th>
-              <th>Next attempt</th>
-              <th>
-                <span class="visually-hidden">Actions</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {log.value.map((one) => (
-              <tr key={one.id}>
-                <td>
-                  {one.event}
-                  <div class="detail mono">{one.id}</div>
-                </td>
-                <td>
-                  <Status {...WORDS[one.status]} />
-                </td>
-                <td>
-                  {one.last_result ?? "–"}
-                  {one.receiver && <div class="detail">{one.receiver.to ?? one.receiver.type}</div>}
-                </td>
-                <td class="number">{one.attempts}</td>
-                <td>
-                  <Time at={one.created_at} />
-                </td>
-                <td>{one.next_attempt_at === null ? "–" : <Time at={one.next_attempt_at} />}</td>
-                <td>
-                  <div class="row">
-                    <button type="button" onClick={() => replay(one)}>
-                      Replay
-                    </button>
-                    <button type="button" onClick={() => sendElsewhere(one)}>
-                      Replay to …
-                    </button>
-                  </div>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
-      {elsewhere && <ReplayDialog job={id} delivery={elsewhere} close={() => sendElsewhere(null)} />}
-    </>
+    <Loaded of={log} what="the notifications">
+      {(rows) =>
+        rows.length === 0 ? (
+          <Empty title="No notifications yet">The job sends them when it ends.</Empty>
+        ) : (
+          <>
+            <Table
+              label="Notifications"
+              columns={[
+                ...COLUMNS,
+                [
+                  <span key="actions" class="visually-hidden">
+                    Actions
+                  </span>,
+                  actions,
+                ],
+              ]}
+              rows={rows}
+              keyOf={(one) => one.id}
+            />
+            {elsewhere && <ReplayDialog job={id} delivery={elsewhere} close={() => sendElsewhere(null)} />}
+          </>
+        )
+      }
+    </Loaded>
   );
 }
 
+const COLUMNS: readonly Column<Delivery>[] = [
+  [
+    "Event",
+    ({ event, id }) => [
+      event,
+      <div key="id" class="detail mono">
+        {id}
+      </div>,
+    ],
+  ],
+  ["Status", ({ status }) => <Status {...WORDS[status]} />],
+  [
+    "Receiver",
+    ({ last_result, receiver }) => [
+      last_result ?? "–",
+      receiver && (
+        <div key="receiver" class="detail">
+          {receiver.to ?? receiver.type}
+        </div>
+      ),
+    ],
+  ],
+  ["Attempts", ({ attempts }) => attempts, "number"],
+  ["Created", ({ created_at }) => <Time at={created_at} />],
+  ["Next attempt", ({ next_attempt_at }) => <Time at={next_attempt_at} />],
+];
+
 /** Sends a notification to another URL, and shows the response. */
 function ReplayDialog({ job, delivery, close }: { job: string; delivery: Delivery; close: () => void }) {
-  const [url, setUrl] = useState("");
   const [result, setResult] = useState<EndpointResult | null>(null);
-  const [problem, setProblem] = useState<unknown>(undefined);
-  const [isSending, setSending] = useState(false);
-  const send = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    setSending(true);
-    setProblem(undefined);
+  const { onSubmit, isBusy, error } = useForm(async ({ text }) => {
     setResult(null);
-    try {
-      const { response } = await copra.notifications.replay(job, delivery.id, { url });
-      setResult(response ?? null);
-    } catch (error) {
-      setProblem(error);
-    }
-    setSending(false);
-  };
+    const { response } = await copra.notifications.replay(job, delivery.id, { url: text("url") });
+    setResult(response ?? null);
+  });
   return (
     <Dialog title={`Replay ${delivery.event}`} close={close}>
-      <form onSubmit={send}>
+      <form onSubmit={onSubmit}>
         <div class="dialog-body stack">
-          <div class="field">
-            <label for="replay-url">URL</label>
-            <input
-              id="replay-url"
-              type="url"
-              required
-              value={url}
-              placeholder="https://staging.example.com/hook"
-              onInput={(event) => setUrl(event.currentTarget.value)}
-            />
-            <p class="help">
-              It gets the same bytes with the same id, signed, once and now. The schedule does not change.
-            </p>
-          </div>
-          {result && (
-            <p role="status">
-              <Status
-                status={result.delivered ? "completed" : "failed"}
-                word={result.status === null ? "no response" : `HTTP ${result.status}`}
-              />{" "}
-              {result.error ?? `after ${duration(result.seconds)}`}
-            </p>
-          )}
-          {problem !== undefined && <Problem error={problem} />}
+          <Field
+            label="URL"
+            help="It gets the same bytes with the same id, signed, once and now. The schedule does not change."
+            name="url"
+            type="url"
+            required
+            placeholder="https://staging.example.com/hook"
+          />
+          {result && <EndpointStatus result={result} />}
+          <Problem error={error} />
         </div>
         <footer>
-          <button type="button" onClick={close}>
-            Close
-          </button>
-          <button type="submit" class="primary" disabled={isSending}>
-            Send
-          </button>
+          <Button text="Close" onClick={close} />
+          <Button type="submit" text="Send" class="primary" disabled={isBusy} />
         </footer>
       </form>
     </Dialog>

@@ -1,5 +1,5 @@
 // The name, progress and actions of a job.
-import type { Job } from "../../../client/index.ts";
+import type { Job, RequestView } from "../../../client/index.ts";
 import { paused } from "../../core/account-events.ts";
 import { useKeys } from "../../core/keyboard.ts";
 import { lastShown, navigate } from "../../core/location.ts";
@@ -7,11 +7,12 @@ import { copra } from "../../core/service.ts";
 import { JobTags } from "../../jobs/job-tags.tsx";
 import { fractionOf, nameOf, shownStatus } from "../../jobs/rows.ts";
 import { hashOfRequest } from "../../new-job/state.ts";
+import { Button } from "../../parts/controls/button.tsx";
+import { Link } from "../../parts/controls/link.tsx";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { Link } from "../../parts/link.tsx";
 import { confirm } from "../../parts/overlays/dialog.tsx";
-import { toast, toastError } from "../../parts/overlays/toasts.tsx";
+import { report, toastError } from "../../parts/overlays/toasts.tsx";
 import { Progress } from "../../parts/progress.tsx";
 import { Status } from "../../parts/status.tsx";
 import { adviceFor } from "../failures/advice.ts";
@@ -78,37 +79,26 @@ const mayHelp = ({ input, outputs }: Job): boolean =>
 function Actions({ live, job }: { readonly live: LiveJob; readonly job: Job }) {
   const isRunning = job.completed_at === null;
   const mayRetry = job.status === "job.failed" || job.status === "job.aborted";
-  const change = async (done: string, call: () => Promise<Job>): Promise<void> => {
-    try {
-      live.changed(await call());
-      toast(done);
-    } catch (error) {
-      toastError(error);
-    }
+  const change = async (done: string, call: Promise<Job>): Promise<void> => {
+    await report(call.then(live.changed), done);
   };
   const cancel = async (): Promise<void> => {
     const text = "Its nodes stop working on it. Outputs that are finished stay; the job can be started again.";
     if (!(await confirm({ title: "Cancel this job?", text, action: "Cancel the job", danger: true }))) return;
-    await change("The job was canceled", () => copra.jobs.cancel(job.id));
+    await change("The job was canceled", copra.jobs.cancel(job.id));
   };
-  const moveToFront = (): Promise<void> => change("Moved to the front", () => copra.jobs.setPriority(job.id));
-  const retry = (): Promise<void> => change("The job starts again", () => copra.jobs.retry(job.id));
-  const edit = async (): Promise<void> => {
+  const moveToFront = (): Promise<void> => change("Moved to the front", copra.jobs.setPriority(job.id));
+  const retry = (): Promise<void> => change("The job starts again", copra.jobs.retry(job.id));
+  const open = async (page: string, change: (request: RequestView["request"]) => object): Promise<void> => {
     try {
       const { request } = await copra.jobs.request(job.id);
-      navigate(`/new${hashOfRequest(request)}`);
+      navigate(`${page}${hashOfRequest(change(request))}`);
     } catch (error) {
       toastError(error);
     }
   };
-  const saveAsTemplate = async (): Promise<void> => {
-    try {
-      const { input: _, ...sections } = (await copra.jobs.request(job.id)).request;
-      navigate(`/templates${hashOfRequest(sections)}`);
-    } catch (error) {
-      toastError(error);
-    }
-  };
+  const edit = (): Promise<void> => open("/new", (request) => request);
+  const saveAsTemplate = (): Promise<void> => open("/templates", ({ input: _, ...sections }) => sections);
   useKeys(
     {
       e: { help: "Edit the request and send it again", run: edit },
@@ -120,27 +110,11 @@ function Actions({ live, job }: { readonly live: LiveJob; readonly job: Job }) {
   );
   return (
     <div class="row">
-      {job.state === "queued" && (
-        <button type="button" onClick={moveToFront}>
-          Move to front
-        </button>
-      )}
-      {isRunning && (
-        <button type="button" class="danger" onClick={cancel}>
-          Cancel
-        </button>
-      )}
-      {mayRetry && (
-        <button type="button" class={mayHelp(job) ? "primary" : undefined} onClick={retry}>
-          <Icon name="retry" /> Retry
-        </button>
-      )}
-      <button type="button" onClick={saveAsTemplate}>
-        Save as template
-      </button>
-      <button type="button" onClick={edit}>
-        <Icon name="edit" /> Edit and send again
-      </button>
+      {job.state === "queued" && <Button text="Move to front" onClick={moveToFront} />}
+      {isRunning && <Button text="Cancel" class="danger" onClick={cancel} />}
+      {mayRetry && <Button icon="retry" text="Retry" class={mayHelp(job) ? "primary" : ""} onClick={retry} />}
+      <Button text="Save as template" onClick={saveAsTemplate} />
+      <Button icon="edit" text="Edit and send again" onClick={edit} />
     </div>
   );
 }
@@ -170,9 +144,13 @@ function FollowChip({ state }: { readonly state: FollowState }) {
       <span class={`chip follow-${state}`} role="status" title={TITLES[state]}>
         <span aria-hidden="true">●</span> {WORDS[state]}
       </span>
-      <button type="button" class="quiet" aria-pressed={paused.value} onClick={toggle}>
-        <Icon name={paused.value ? "play" : "pause"} /> {paused.value ? "Resume" : "Pause"}
-      </button>
+      <Button
+        icon={paused.value ? "play" : "pause"}
+        text={paused.value ? "Resume" : "Pause"}
+        class="quiet"
+        aria-pressed={paused.value}
+        onClick={toggle}
+      />
     </span>
   );
 }

@@ -59,19 +59,28 @@ export function audioText(stream: Stream): string {
 
 export type Figure = readonly [name: string, value: string];
 
+/** The figures that are known. */
+const known = (figures: readonly (readonly [name: string, value: string | null])[]): Figure[] =>
+  figures.flatMap(([name, value]) => (value === null ? [] : [[name, value]]));
+
+/** A number of ffprobe, if it is known. */
+function textOf(text: string | undefined, format: (value: number) => string): string | null {
+  const value = numberOf(text);
+  return value === null ? null : format(value);
+}
+
 /** Tracks, length, size and bitrate of a file. */
 export function fileFigures(metadata: MediaMetadata): Figure[] {
   const video = mainVideo(metadata);
   const audio = metadata.streams.filter(({ codec_type }) => codec_type === "audio");
   const { format } = metadata;
-  const rows: [string, string | null][] = [
+  return known([
     ["Video", video ? videoText(video) : null],
-    ["Audio", audio.length > 0 ? audio.map(audioText).join(", ") : null],
-    ["Length", numberOf(format.duration) === null ? null : duration(numberOf(format.duration))],
-    ["Size", numberOf(format.size) === null ? null : bytes(numberOf(format.size))],
-    ["Bitrate", numberOf(format.bit_rate) === null ? null : bitrate(numberOf(format.bit_rate))],
-  ];
-  return rows.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
+    ["Audio", audio.map(audioText).join(", ") || null],
+    ["Length", textOf(format.duration, duration)],
+    ["Size", textOf(format.size, bytes)],
+    ["Bitrate", textOf(format.bit_rate, bitrate)],
+  ]);
 }
 
 /** The loudness of each mix: `−16.0 LUFS, gain +7.4 dB`. */
@@ -95,13 +104,11 @@ export function streamFigures({ hls, dash }: HttpStreamMetadata): Figure[] {
   const audio = shown.streams.find(({ codec_type }) => codec_type === "audio");
   const [first] = shown.streams.filter(({ codec_type }) => codec_type === "video");
   const sizes = [hls, dash].flatMap((one) => numberOf(one?.format.size) ?? []);
-  return [
-    ...(rungs.length > 0 ? [["Variants", [...new Set(rungs)].join(" · ")] as const] : []),
-    ...(first ? [["Video", `${nameOf(first)}${shortRate(frameRateOf(first))}`] as const] : []),
-    ...(audio ? [["Audio", audioText(audio)] as const] : []),
-    ...(numberOf(shown.format.duration) === null
-      ? []
-      : [["Length", duration(numberOf(shown.format.duration))] as const]),
-    ...(sizes.length > 0 ? [["Size", bytes(sizes.reduce((sum, size) => sum + size, 0))] as const] : []),
-  ];
+  return known([
+    ["Variants", [...new Set(rungs)].join(" · ") || null],
+    ["Video", first ? `${nameOf(first)}${shortRate(frameRateOf(first))}` : null],
+    ["Audio", audio ? audioText(audio) : null],
+    ["Length", textOf(shown.format.duration, duration)],
+    ["Size", sizes.length > 0 ? bytes(sizes.reduce((sum, size) => sum + size, 0)) : null],
+  ]);
 }

@@ -2,8 +2,10 @@
 import { useState } from "preact/hooks";
 import type { Output, QualityMetadata } from "../../../client/index.ts";
 import { duration } from "../../core/format.ts";
+import { Button } from "../../parts/controls/button.tsx";
 import { CopyButton } from "../../parts/copy-button.tsx";
-import { Icon } from "../../parts/icon.tsx";
+import { Facts } from "../../parts/facts.tsx";
+import { First } from "../../parts/first.tsx";
 import { Progress } from "../../parts/progress.tsx";
 import { Status } from "../../parts/status.tsx";
 import { QualityReport } from "../quality/quality-report.tsx";
@@ -35,21 +37,19 @@ export function OutputItem({ output, figures, quality, playables, play, compare 
         {live && <span class="chip">{duration(live.seconds)} can be played</span>}
         <span class="spring" />
         {playables.map((playable) => (
-          <button type="button" key={playable.id} onClick={() => play(playable)}>
-            <Icon name="play" />
-            {playables.length > 1 ? `Play ${nameOf(playable)}` : "Play"}
-            <span class="visually-hidden"> {key}</span>
-          </button>
+          <Button
+            key={playable.id}
+            icon="play"
+            text={playables.length > 1 ? `Play ${nameOf(playable)}` : "Play"}
+            of={key}
+            onClick={() => play(playable)}
+          />
         ))}
-        {compare && first && (
-          <button type="button" onClick={() => compare(first)}>
-            Compare<span class="visually-hidden"> {key}</span>
-          </button>
-        )}
+        {compare && first && <Button text="Compare" of={key} onClick={() => compare(first)} />}
       </div>
       {error !== undefined && <p class="output-error">{error}</p>}
       {note !== undefined && <p class="detail">{note}</p>}
-      {figures.length > 0 && <Figures figures={figures} />}
+      {figures.length > 0 && <Facts look="figures" facts={figures} />}
       {quality && <QualityReport quality={quality} name={key} />}
       <Links output={output} />
       {output.type === "image" && <Gallery urls={textsOf(output)} name={key} />}
@@ -61,19 +61,6 @@ const nameOf = ({ medium: { kind, source } }: Playable): string =>
   kind === "dash" ? "DASH" : `HLS${typeof source === "string" && /\/dash\//.test(source) ? " (fMP4)" : ""}`;
 
 const textsOf = ({ urls = [] }: Output): string[] => urls.filter((url) => typeof url === "string");
-
-function Figures({ figures }: { readonly figures: readonly Figure[] }) {
-  return (
-    <dl class="output-figures">
-      {figures.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
 
 /** The URLs of the output. The gallery links images that a browser can read. */
 function Links({ output: { url, urls = [], type } }: { readonly output: Output }) {
@@ -110,10 +97,8 @@ const FIRST = 24;
 
 function Gallery({ urls, name }: { readonly urls: readonly string[]; readonly name: string }) {
   const images = urls.filter((url) => isHttp(url) && !/\.vtt$/i.test(url));
-  const [all, setAll] = useState(false);
   const [missing, setMissing] = useState(false);
   if (images.length === 0) return null;
-  const shown = all ? images : images.slice(0, FIRST);
   return (
     <div class="gallery">
       {missing && (
@@ -121,27 +106,26 @@ function Gallery({ urls, name }: { readonly urls: readonly string[]; readonly na
           Some images cannot be loaded: the storage may not let them be read, or no longer have them.
         </p>
       )}
-      <ul>
-        {shown.map((url, index) => (
-          <li key={url}>
-            <a href={url} target="_blank" rel="noreferrer">
-              <img
-                src={url}
-                alt={`${name}, ${index + 1} of ${images.length}`}
-                loading="lazy"
-                decoding="async"
-                referrerpolicy="no-referrer"
-                onError={() => setMissing(true)}
-              />
-            </a>
-          </li>
-        ))}
-      </ul>
-      {shown.length < images.length && (
-        <button type="button" onClick={() => setAll(true)}>
-          Show all {images.length} images
-        </button>
-      )}
+      <First of={images} count={FIRST}>
+        {(shown) => (
+          <ul>
+            {shown.map((url, index) => (
+              <li key={url}>
+                <a href={url} target="_blank" rel="noreferrer">
+                  <img
+                    src={url}
+                    alt={`${name}, ${index + 1} of ${images.length}`}
+                    loading="lazy"
+                    decoding="async"
+                    referrerpolicy="no-referrer"
+                    onError={() => setMissing(true)}
+                  />
+                </a>
+              </li>
+            ))}
+          </ul>
+        )}
+      </First>
     </div>
   );
 }

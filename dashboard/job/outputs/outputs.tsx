@@ -3,6 +3,8 @@ import { useEffect, useState } from "preact/hooks";
 import type { Job, Output } from "../../../client/index.ts";
 import { useKeys } from "../../core/keyboard.ts";
 import { copra } from "../../core/service.ts";
+import { Card } from "../../parts/card.tsx";
+import { Button } from "../../parts/controls/button.tsx";
 import { useResource } from "../../parts/use-resource.ts";
 import { type Figure, fileFigures, loudnessFigures, streamFigures } from "./figures.ts";
 import { OutputItem } from "./output-item.tsx";
@@ -55,16 +57,11 @@ export function Outputs({ job, request }: Props) {
     },
     "Outputs",
   );
+  const compareButton = first && shown === null && (
+    <Button text="Compare with the source" onClick={() => compare(first)} />
+  );
   return (
-    <section class="card outputs" aria-labelledby="outputs">
-      <header>
-        <h2 id="outputs">Outputs</h2>
-        {first && shown === null && (
-          <button type="button" onClick={() => compare(first)}>
-            Compare with the source
-          </button>
-        )}
-      </header>
+    <Card title="Outputs" class="outputs" actions={compareButton}>
       {shown && (
         <Player
           {...shown}
@@ -88,7 +85,7 @@ export function Outputs({ job, request }: Props) {
           </li>
         ))}
       </ul>
-    </section>
+    </Card>
   );
 }
 

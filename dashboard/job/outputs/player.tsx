@@ -1,5 +1,6 @@
 // The player among the outputs, and the choice of media to compare.
 import { useMemo, useState } from "preact/hooks";
+import { Button } from "../../parts/controls/button.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import type { Opening, Problem } from "../../player/messages.ts";
 import { PlayerFrame } from "../../player/player-frame.tsx";
@@ -42,9 +43,7 @@ export function Player({ first, last, compares, choices, storage, choose, close 
           <h3>{title}</h3>
         )}
         <span class="spring" />
-        <button type="button" class="quiet" onClick={close}>
-          <Icon name="close" /> Close<span class="visually-hidden"> the player</span>
-        </button>
+        <Button icon="close" text="Close" of="the player" class="quiet" onClick={close} />
       </div>
       {compares && !first && (
         <p class="notice">Compare it with another output, or with the source from this computer.</p>

@@ -1,7 +1,8 @@
 // The measured quality of an output: figures, VMAF over time, and a table of the same values.
 import { useState } from "preact/hooks";
 import type { MeasuredRendition, QualityMetadata } from "../../../client/index.ts";
-import { Scroll } from "../../parts/scroll.tsx";
+import { type Fact, Facts } from "../../parts/facts.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
 import "./quality.css";
 import { type Bar, barsOf, levelOf, positionOf, worstOf } from "./strip.ts";
 import { targetTexts } from "./target.ts";
@@ -30,31 +31,19 @@ const decimals = (value: number, digits: number): string => value.toFixed(digits
 
 function Rendition({ rendition, name }: { readonly rendition: MeasuredRendition; readonly name: string }) {
   const { track, vmaf, psnr, ssim, every, series } = rendition;
-  const figures = [
+  const figures: readonly Fact[] = [
+    ["Rendition", track !== "video" && <span class="mono">{track}</span>],
     ["VMAF", decimals(vmaf.mean, 1)],
     ["1 % of the frames below", decimals(vmaf.percentile_1, 1)],
     ["Worst frame", decimals(vmaf.min, 1)],
     ["PSNR", `${decimals(psnr.mean, 1)} dB`],
     ["SSIM", decimals(ssim.mean, 4)],
-    ...(every > 1 ? [["Measured", `one of ${every} frames`]] : []),
+    ["Measured", every > 1 && `one of ${every} frames`],
   ];
   const title = track === "video" ? name : `${name} ${track}`;
   return (
     <section class="quality" aria-label={`Quality of ${title}`}>
-      <dl class="output-figures">
-        {track !== "video" && (
-          <div>
-            <dt>Rendition</dt>
-            <dd class="mono">{track}</dd>
-          </div>
-        )}
-        {figures.map(([label, value]) => (
-          <div key={label}>
-            <dt>{label}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts look="figures" facts={figures} />
       {series && series.vmaf.length > 1 && <Series series={series} title={title} />}
     </section>
   );
@@ -102,34 +91,11 @@ function Shape({ bar: { from, to, vmaf }, at }: { readonly bar: Bar; readonly at
 function SeriesTable({ series: { interval_seconds, vmaf, psnr, ssim }, title }: Given) {
   const cell = (value: number | null | undefined, digits: number): string =>
     value === null || value === undefined ? "–" : decimals(value, digits);
-  return (
-    <Scroll label={`Quality of ${title} over time`}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">From</th>
-            <th class="number" scope="col">
-              VMAF
-            </th>
-            <th class="number" scope="col">
-              PSNR, dB
-            </th>
-            <th class="number" scope="col">
-              SSIM
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {vmaf.map((value, at) => (
-            <tr key={at}>
-              <th scope="row">{positionOf(at * interval_seconds)}</th>
-              <td class="number">{cell(value, 1)}</td>
-              <td class="number">{cell(psnr[at], 1)}</td>
-              <td class="number">{cell(ssim[at], 4)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
-  );
+  const columns: readonly Column<number>[] = [
+    ["From", (at) => positionOf(at * interval_seconds), "head"],
+    ["VMAF", (at) => cell(vmaf[at], 1), "number"],
+    ["PSNR, dB", (at) => cell(psnr[at], 1), "number"],
+    ["SSIM", (at) => cell(ssim[at], 4), "number"],
+  ];
+  return <Table label={`Quality of ${title} over time`} columns={columns} rows={[...vmaf.keys()]} keyOf={(at) => at} />;
 }

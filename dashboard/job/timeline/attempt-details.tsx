@@ -2,6 +2,7 @@
 import { shellCommand } from "../../../shared/shell-quote.ts";
 import { duration, short, timecode } from "../../core/format.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
+import { type Fact, Facts } from "../../parts/facts.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Time } from "../../parts/time.tsx";
 import { type Bar, endOf, nameOf, type Runs } from "./bars.ts";
@@ -26,42 +27,7 @@ export function AttemptDetails({ bar, runs, nowMs, close }: Props) {
           <Icon name="close" />
         </button>
       </header>
-      <dl class="facts">
-        {bar.chunk && (
-          <>
-            <dt>Source</dt>
-            <dd class="number">
-              {timecode(bar.chunk.from_seconds)} – {timecode(bar.chunk.to_seconds)}
-            </dd>
-          </>
-        )}
-        <dt>Outputs</dt>
-        <dd>{bar.outputs.join(", ") || "–"}</dd>
-        <dt>Started</dt>
-        <dd>
-          <Time at={bar.fromMs} />
-        </dd>
-        <dt>{bar.toMs === null ? "Runs for" : "Took"}</dt>
-        <dd class="number">
-          {duration((endOf(bar, nowMs) - bar.fromMs) / 1000)}
-          {bar.parts.length > 0 &&
-            `: ${bar.parts.map((part) => `${LOOKS[lookOf(bar, part)]} ${duration(((part.toMs ?? nowMs) - part.fromMs) / 1000)}`).join(", ")}`}
-        </dd>
-        {bar.fps !== undefined && bar.fps > 0 && (
-          <>
-            <dt>Speed</dt>
-            <dd class="number">
-              {short(bar.fps)} fps, {short(bar.speed)} × real time
-            </dd>
-          </>
-        )}
-        {bar.reason !== undefined && (
-          <>
-            <dt>Why</dt>
-            <dd>{bar.reason}</dd>
-          </>
-        )}
-      </dl>
+      <Facts facts={factsOf(bar, nowMs)} />
       {commands.map((command) => (
         <CodeBlock
           key={command.started_at}
@@ -72,4 +38,22 @@ export function AttemptDetails({ bar, runs, nowMs, close }: Props) {
       ))}
     </section>
   );
+}
+
+function factsOf(bar: Bar, nowMs: number): readonly Fact[] {
+  const parts = bar.parts.map(
+    (part) => `${LOOKS[lookOf(bar, part)]} ${duration(((part.toMs ?? nowMs) - part.fromMs) / 1000)}`,
+  );
+  const { chunk, fps = 0 } = bar;
+  return [
+    ["Source", chunk && `${timecode(chunk.from_seconds)} – ${timecode(chunk.to_seconds)}`],
+    ["Outputs", bar.outputs.join(", ") || "–"],
+    ["Started", <Time key="started" at={bar.fromMs} />],
+    [
+      bar.toMs === null ? "Runs for" : "Took",
+      [duration((endOf(bar, nowMs) - bar.fromMs) / 1000), ...(parts.length > 0 ? [parts.join(", ")] : [])].join(": "),
+    ],
+    ["Speed", fps > 0 && `${short(fps)} fps, ${short(bar.speed)} × real time`],
+    ["Why", bar.reason],
+  ];
 }

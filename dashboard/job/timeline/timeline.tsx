@@ -1,9 +1,11 @@
 // The timeline of a job: the nodes with their work, and the chunks of the video.
-import type { RefObject } from "preact";
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Command, Job } from "../../../client/index.ts";
 import { plural, timecode, timeOf } from "../../core/format.ts";
 import { useKeys } from "../../core/keyboard.ts";
+import { Card } from "../../parts/card.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { useWidth } from "../../parts/use-width.ts";
 import type { TaskBook } from "../live/task-book.ts";
 import { AttemptDetails } from "./attempt-details.tsx";
 import { type Bar, barsOf, runsOf } from "./bars.ts";
@@ -32,8 +34,7 @@ type Props = {
 
 export function Timeline({ job, book, commands, now, endsMs, playableSeconds }: Props) {
   const isLive = job.completed_at === null;
-  const box = useRef<HTMLDivElement>(null);
-  const width = useWidth(box);
+  const { ref: box, width } = useWidth();
   const [showsEarlier, showEarlier] = useState(false);
   const [selectedKey, select] = useState<string | null>(null);
   const [hoveredKey, hover] = useState<string | null>(null);
@@ -69,25 +70,23 @@ export function Timeline({ job, book, commands, now, endsMs, playableSeconds }: 
     key === null ? undefined : bars.find((bar) => bar.key === key);
   const [selected, hovered] = [find(selectedKey), find(hoveredKey)];
   const summary = summaryOf(bars, map);
+  const actions = (
+    <>
+      <p class="muted">{summary}</p>
+      {all.length > bars.length && (
+        <Button text="Show earlier attempts" class="quiet" onClick={() => showEarlier(true)} />
+      )}
+      <Button
+        text={showsTable ? "Hide the table" : "Table"}
+        class="quiet"
+        aria-expanded={showsTable}
+        onClick={() => showTable(!showsTable)}
+      />
+      {zoom.isZoomed && <Button text="Show the whole job" onClick={zoom.reset} />}
+    </>
+  );
   return (
-    <section class="card tl" aria-labelledby="timeline">
-      <header>
-        <h2 id="timeline">Timeline</h2>
-        <p class="muted">{summary}</p>
-        {all.length > bars.length && (
-          <button type="button" class="quiet" onClick={() => showEarlier(true)}>
-            Show earlier attempts
-          </button>
-        )}
-        <button type="button" class="quiet" aria-expanded={showsTable} onClick={() => showTable(!showsTable)}>
-          {showsTable ? "Hide the table" : "Table"}
-        </button>
-        {zoom.isZoomed && (
-          <button type="button" onClick={zoom.reset}>
-            Show the whole job
-          </button>
-        )}
-      </header>
+    <Card title="Timeline" class="tl" actions={actions}>
       <div class="tl-box" ref={box}>
         {width > 0 && map && (
           <ChunkStrip
@@ -114,7 +113,7 @@ export function Timeline({ job, book, commands, now, endsMs, playableSeconds }: 
         <Legend bars={bars} />
       </footer>
       {showsTable && <TaskTable bars={bars} zeroMs={zeroMs} nowMs={nowMs} />}
-    </section>
+    </Card>
   );
 }
 
@@ -137,22 +136,6 @@ function summaryOf(bars: readonly Bar[], map: ChunkMap | null): string {
     ...(failed > 0 ? [`${plural(failed, "attempt")} failed`] : []),
     ...(isPartial && map.completeToSeconds > 0 ? [`complete up to ${timecode(map.completeToSeconds, 0)}`] : []),
   ].join(" · ");
-}
-
-// Data from the browser for the drawings of the timeline.
-
-/** The width of an element in pixels; 0 before it is known. */
-function useWidth(element: RefObject<HTMLElement | null>): number {
-  const [width, setWidth] = useState(0);
-  useLayoutEffect(() => {
-    const target = element.current;
-    if (!target) return;
-    setWidth(target.clientWidth);
-    const observer = new ResizeObserver(() => setWidth(target.clientWidth));
-    observer.observe(target);
-    return () => observer.disconnect();
-  }, []);
-  return width;
 }
 
 const FRAME_MS = 100;

@@ -2,6 +2,7 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
+import { Button } from "../controls/button.tsx";
 import { Icon } from "../icon.tsx";
 
 /** A modal dialog, open while it is rendered. Calls `close` when the person closes it. */
@@ -88,12 +89,8 @@ export function ConfirmDialog() {
     <Dialog title={asked.title} close={() => asked.answer(false)}>
       <div class="dialog-body">{asked.text}</div>
       <footer>
-        <button type="button" onClick={() => asked.answer(false)}>
-          Back
-        </button>
-        <button type="button" class={asked.danger ? "danger" : "primary"} onClick={() => asked.answer(true)}>
-          {asked.action}
-        </button>
+        <Button text="Back" onClick={() => asked.answer(false)} />
+        <Button text={asked.action} class={asked.danger ? "danger" : "primary"} onClick={() => asked.answer(true)} />
       </footer>
     </Dialog>
   );

@@ -23,6 +23,18 @@ export function toast(text: string, kind: Toast["kind"] = "done"): void {
 export const toastError = (error: unknown): void =>
   toast(error instanceof Error ? error.message : String(error), "failed");
 
+/** Reports the end of an action: `done`, or its error. Resolves with true after success. */
+export async function report(action: Promise<unknown>, done: string): Promise<boolean> {
+  try {
+    await action;
+    toast(done);
+    return true;
+  } catch (error) {
+    toastError(error);
+    return false;
+  }
+}
+
 /** The place for the messages; once in the app. */
 export function Toasts() {
   return (

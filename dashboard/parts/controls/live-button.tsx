@@ -1,6 +1,6 @@
-import { live, paused } from "../core/account-events.ts";
-import { useKeys } from "../core/keyboard.ts";
-import { Icon } from "./icon.tsx";
+import { live, paused } from "../../core/account-events.ts";
+import { useKeys } from "../../core/keyboard.ts";
+import { Icon } from "../icon.tsx";
 
 const STATES = {
   live: "Live",

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { href, navigate, path } from "../core/location.ts";
+import { href, navigate, path } from "../../core/location.ts";
 
 /** A link to a page of the dashboard. A click needs no request, unless it opens another tab or window. */
 export function Link({

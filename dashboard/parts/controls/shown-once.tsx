@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { CodeBlock } from "./code-block.tsx";
+import { CodeBlock } from "../code-block.tsx";
+import { Button } from "./button.tsx";
 
 /** A secret that the service returns only once. `label`: the name of the secret. */
 export function ShownOnce({
@@ -21,9 +22,7 @@ export function ShownOnce({
       <CodeBlock label={label} text={text} wrap />
       <div class="row">
         <p>{children}</p>
-        <button type="button" class="spring" onClick={close}>
-          Done
-        </button>
+        <Button text="Done" class="spring" onClick={close} />
       </div>
     </div>
   );

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, it, vi } from "vitest";
-import { thenAgain } from "./use-polled.ts";
+import { thenAgain } from "./use-resource.ts";
 
 it.each(["arrives", "fails"])(
   "waits for a slow response, and polls again after it %s until it is aborted",

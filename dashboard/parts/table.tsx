@@ -1,0 +1,74 @@
+import type { ComponentChildren } from "preact";
+import { Scroll } from "./scroll.tsx";
+
+/** A column: its title, its cells, and their class. Cells of the class `head` name their row. */
+export type Column<Row> = readonly [
+  title: ComponentChildren,
+  cell: (row: Row) => ComponentChildren,
+  kind?: "number" | "mono" | "head",
+];
+
+type Props<Row> = {
+  /** The name of the table, for people who do not see it. */
+  readonly label: string;
+  /** Columns that are false are left out. */
+  readonly columns: readonly (Column<Row> | false)[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string | number;
+  readonly class?: string;
+  /** True for the row whose details the page shows. */
+  readonly isCurrent?: (row: Row) => boolean;
+  /** A text in place of rows. */
+  readonly empty?: string;
+  /** The cells of a last row with sums. */
+  readonly sums?: readonly ComponentChildren[];
+};
+
+/** A table that scrolls by itself if it is wider than the page. */
+export function Table<Row>({ label, columns, rows, keyOf, class: look, isCurrent, empty, sums }: Props<Row>) {
+  const shown = columns.filter((column) => column !== false);
+  const cells = (row: readonly ComponentChildren[]) =>
+    row.map((content, at) => {
+      const kind = shown[at]?.[2];
+      const Cell = kind === "head" ? "th" : "td";
+      return (
+        <Cell key={at} scope={kind === "head" ? "row" : undefined} class={kind}>
+          {content}
+        </Cell>
+      );
+    });
+  return (
+    <Scroll label={label} class={look}>
+      <table>
+        <thead>
+          <tr>
+            {shown.map(([title, , kind], at) => (
+              <th key={at} scope="col" class={kind === "number" ? kind : undefined}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)} aria-current={isCurrent?.(row) ? "true" : undefined}>
+              {cells(shown.map(([, cell]) => cell(row)))}
+            </tr>
+          ))}
+          {rows.length === 0 && empty !== undefined && (
+            <tr>
+              <td colSpan={shown.length} class="muted">
+                {empty}
+              </td>
+            </tr>
+          )}
+        </tbody>
+        {sums && (
+          <tfoot>
+            <tr>{cells(sums)}</tr>
+          </tfoot>
+        )}
+      </table>
+    </Scroll>
+  );
+}
