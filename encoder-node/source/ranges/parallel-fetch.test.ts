@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { parseRange } from "#shared/network/http-headers.ts";
 import { closeServers, noise, serve } from "../../testing/range-server.ts";
 import { type Fetch, newResumeState } from "../fetch/fetch-options.ts";
-import { fetchInParallel } from "./parallel-fetch.ts";
+import { fetchInParallel, isWorthMore } from "./parallel-fetch.ts";
 
 const CLIP = noise(28_000_000);
 /** Bytes per tick and connection: the whole clip over a single connection would take several seconds. */
@@ -106,8 +106,10 @@ it("keeps its connection when the URL allows only a single request", async () =>
 });
 
 it("resumes a stopped fetch", async () => {
-  const { origin } = await slowServer(() => false);
   const stop = new AbortController();
+  const firstOf = ({ headers }: IncomingMessage): number => Number(/^bytes=(\d+)/.exec(headers.range ?? "")?.[1] ?? 0);
+  // The last part does not arrive before the stop.
+  const { origin } = await slowServer((request) => !stop.signal.aborted && firstOf(request) > 20_000_000);
   const resume = newResumeState();
   const onProgress = (received: number): void => {
     if (received > 12_000_000) stop.abort("stopped");
@@ -118,4 +120,21 @@ it("resumes a stopped fetch", async () => {
   const resumed = await fetchFrom(origin, { resume, destination: stopped.destination });
   expect(resumed).toMatchObject({ sizeBytes: CLIP.length, isSame: true });
   expect(Math.min(...resumed.prefixes)).toBeGreaterThan(12_000_000);
+});
+
+const MB = 1_000_000;
+
+it.each([
+  ["slow and large", { bytesPerSecond: 2 * MB, remainingBytes: 100 * MB }, true],
+  ["nearly done", { bytesPerSecond: 2 * MB, remainingBytes: 5 * MB }, false],
+  ["fast", { bytesPerSecond: 100 * MB, remainingBytes: 200 * MB }, false],
+  ["silent", { bytesPerSecond: 0, remainingBytes: 100 * MB }, true],
+  [
+    "slow, with a URL for twice its time",
+    { bytesPerSecond: 2 * MB, remainingBytes: 60 * MB, validForMs: 61_000 },
+    true,
+  ],
+  ["slow, with a URL for less", { bytesPerSecond: 2 * MB, remainingBytes: 60 * MB, validForMs: 59_000 }, false],
+])("more connections for a transfer that is %s", (_what, transfer, worth) => {
+  expect(isWorthMore({ validForMs: Number.POSITIVE_INFINITY, ...transfer })).toBe(worth);
 });

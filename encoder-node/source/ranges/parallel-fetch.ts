@@ -2,36 +2,42 @@
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { AppError } from "#shared/errors.ts";
+import { mapLimitedOrAbort } from "../../async/in-parallel.ts";
 import { type Fetch, newResumeState, type ResumeState } from "../fetch/fetch-options.ts";
 import { fetchSource } from "../fetch/fetch-source.ts";
 import { checkDiskSpace, diskFailure, writeAt } from "../fetch/source-disk.ts";
 import { DEFAULT_TIMEOUTS, watchTime } from "../fetch/source-timeouts.ts";
 import { validForMs } from "../fetch/url-validity.ts";
-import { isWorthMore, twoConnections } from "./connection-count.ts";
 import { describeSource } from "./describe-source.ts";
-import { HttpRangeReader } from "./range-reader.ts";
-import { RestOfFile } from "./rest-of-file.ts";
+import { HttpRangeReader, type WriteBytes } from "./range-reader.ts";
 
 /** Duration of the measurement of a single connection, in ms. */
 const MEASURED_MS = 1000;
 /** Bytes between two checks of the disk space: other processes write to the disk too. */
 const DISK_CHECK_BYTES = 16 * 1024 * 1024;
 
+/** Connections of browsers to a host. */
+const CONNECTIONS = 6;
+/** Large enough that the pause between two requests hardly matters, small enough that little is ahead of the prefix. */
+const PART_BYTES = 8 * 1024 * 1024;
+/** More connections are worth it only if a single connection needs at least this long for the rest. */
+const LONG_MS = 3000;
+/** A smaller rest arrives before other connections would be of use. */
+const LEAST_BYTES = 16 * 1024 * 1024;
+
 const SLOW = "slow";
 
 /**
  * Downloads a source like `fetchSource`, with the same result and errors. If the host supports ranges and a single
- * connection would take some seconds more, tries several connections, and keeps as many as help (connection-count.ts).
- * Each connection that the host refuses or breaks halves their number, down to a single connection. The bytes that have
- * arrived are always the start of the file, for `onProgress` and `resume`.
+ * connection would take some seconds more, uses several connections, or as many as the host accepts. The bytes that
+ * have arrived are always the start of the file, for `onProgress` and `resume`.
  */
 export async function fetchInParallel(fetch: Fetch, measuredMs = MEASURED_MS): Promise<{ sizeBytes: number }> {
   const resume = fetch.resume ?? newResumeState();
   const alone = { ...fetch, resume };
-  const rate = await fetchUntilSlow(alone, measuredMs);
-  if (rate === null) return { sizeBytes: resume.received };
+  if (await fetchedUntilSlow(alone, measuredMs)) return { sizeBytes: resume.received };
   try {
-    await fetchRest(alone, rate);
+    await fetchRest(alone);
   } catch (error) {
     fetch.signal.throwIfAborted();
     // Errors of the node itself. After other errors a single connection may still reach the host.
@@ -43,10 +49,10 @@ export async function fetchInParallel(fetch: Fetch, measuredMs = MEASURED_MS): P
 type Resumed = Fetch & { readonly resume: ResumeState };
 
 /**
- * Returns null when the file is complete; otherwise the rate of the slow connection in bytes per second. The connection
- * is given up only after the host has responded to a second request beside it: some URLs allow a single request.
+ * Returns true when the file is complete, false when its connection is slow. The connection is given up only after the
+ * host has responded to a second request beside it: some URLs allow a single request.
  */
-async function fetchUntilSlow(fetch: Resumed, measuredMs: number): Promise<number | null> {
+async function fetchedUntilSlow(fetch: Resumed, measuredMs: number): Promise<boolean> {
   const { url, secretHeaders, allow, resume, onProgress, timeouts = DEFAULT_TIMEOUTS } = fetch;
   const slow = new AbortController();
   let hasAsked = false;
@@ -59,12 +65,11 @@ async function fetchUntilSlow(fetch: Resumed, measuredMs: number): Promise<numbe
   };
   let since = performance.now();
   let from = resume.received;
-  let rate = 0;
   const watch = (received: number, totalBytes: number | null): void => {
     onProgress?.(received, totalBytes);
     const tookMs = performance.now() - since;
     if (tookMs < measuredMs && received >= from) return;
-    rate = ((received - from) * 1000) / tookMs;
+    const rate = ((received - from) * 1000) / tookMs;
     [since, from] = [performance.now(), received];
     const canSplit = resume.canResume && totalBytes !== null && rate > 0;
     if (!canSplit) return;
@@ -75,18 +80,35 @@ async function fetchUntilSlow(fetch: Resumed, measuredMs: number): Promise<numbe
   };
   try {
     await fetchSource({ ...fetch, onProgress: watch, signal: AbortSignal.any([fetch.signal, slow.signal]) });
-    return null;
+    return true;
   } catch (error) {
     fetch.signal.throwIfAborted();
     if (error !== SLOW) throw error;
-    return rate;
+    return false;
   } finally {
     slow.abort();
   }
 }
 
-/** Fetches the rest over several connections, as long as they help. */
-async function fetchRest(fetch: Resumed, rate: number): Promise<void> {
+export type Transfer = {
+  readonly bytesPerSecond: number;
+  readonly remainingBytes: number;
+  /** Time until the host refuses further requests (url-validity.ts). */
+  readonly validForMs: number;
+};
+
+/**
+ * True if several connections may shorten a transfer noticeably. A running request may continue after its URL has
+ * expired, but new requests may not start. Even if several connections are not faster, they must finish within half of
+ * the URL's validity.
+ */
+export function isWorthMore({ bytesPerSecond, remainingBytes, validForMs }: Transfer): boolean {
+  const aloneMs = (remainingBytes * 1000) / bytesPerSecond;
+  return remainingBytes >= LEAST_BYTES && aloneMs > LONG_MS && !(2 * aloneMs > validForMs);
+}
+
+/** Fetches the rest over several connections, in parts, from the front. */
+async function fetchRest(fetch: Resumed): Promise<void> {
   const { url, secretHeaders, destination, resume, allow, signal, timeouts, onProgress, disk, freeSpace } = fetch;
   const { totalBytes: sizeBytes, validator, received: from } = resume;
   if (sizeBytes === null || validator === null) return;
@@ -98,32 +120,28 @@ async function fetchRest(fetch: Resumed, rate: number): Promise<void> {
     disk ? disk.reserve(missing) : checkDiskSpace(dirname(destination), missing, freeSpace);
   await checkDisk();
   const file = await open(destination, "r+", 0o600).catch(diskFailure);
-  const onFailure = (failure: AppError): void => rest.failed(failure);
-  const pieces = [{ url, secretHeaders, sizeBytes, validator }];
-  const reader = new HttpRangeReader({ pieces, allow, timeouts, onFailure });
-  const rest = new RestOfFile({
-    from,
-    sizeBytes,
-    reader,
-    signal,
-    connections: twoConnections(rate),
-    write: async (bytes, position) => {
-      await writeAt(file, bytes, position);
-      missing = Math.max(0, missing - bytes.length);
-      unchecked += bytes.length;
-      if (unchecked >= DISK_CHECK_BYTES) {
-        unchecked = 0;
-        await checkDisk();
-      }
-      checkTime(new URL(url).host);
-    },
-    onPrefix: (received) => {
-      resume.received = received;
-      onProgress?.(received, sizeBytes);
-    },
-  });
+  const reader = new HttpRangeReader({ pieces: [{ url, secretHeaders, sizeBytes, validator }], allow, timeouts });
+  const write: WriteBytes = async (bytes, position) => {
+    await writeAt(file, bytes, position);
+    missing = Math.max(0, missing - bytes.length);
+    unchecked += bytes.length;
+    if (unchecked >= DISK_CHECK_BYTES) {
+      unchecked = 0;
+      await checkDisk();
+    }
+    checkTime(new URL(url).host);
+  };
+  const starts = Array.from({ length: Math.ceil((sizeBytes - from) / PART_BYTES) }, (_, at) => from + at * PART_BYTES);
+  /** Ends of finished parts by their start. */
+  const ends = new Map<number, number>();
   try {
-    await rest.run();
+    await mapLimitedOrAbort(starts, CONNECTIONS, signal, async (start, _, stopped) => {
+      const end = Math.min(start + PART_BYTES, sizeBytes);
+      await reader.read({ start, end: end - 1 }, write, stopped);
+      ends.set(start, end);
+      for (let next = ends.get(resume.received); next !== undefined; next = ends.get(next)) resume.received = next;
+      onProgress?.(resume.received, sizeBytes);
+    });
   } finally {
     resume.spentMs += performance.now() - startedAt;
     disk?.endReservation();

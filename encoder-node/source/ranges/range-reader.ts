@@ -26,8 +26,6 @@ export type RangeSource = {
   readonly refresh?: (() => Promise<readonly SourcePiece[]>) | undefined;
   readonly allow: AllowPrivate;
   readonly timeouts?: SourceTimeouts | undefined;
-  /** Called for each request that fails, before it is repeated. */
-  readonly onFailure?: ((failure: AppError) => void) | undefined;
 };
 
 /** Receives bytes, and resolves when it has stored them. */
@@ -108,7 +106,6 @@ export class HttpRangeReader implements RangeReader {
       const mayRepeat = this.#requests.end(isRefused);
       if (!failure) return;
       signal.throwIfAborted();
-      this.#source.onFailure?.(failure);
       if (mayRepeat) {
         failures -= 1;
         continue;
