@@ -3,17 +3,14 @@
 // In the npm package, which npm installs with its dependencies, it only starts the script's bundle.
 // Usage: node local/bootstrap.mjs <script> [arguments]. It is plain JavaScript, and imports nothing but Node's modules.
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { constants } from "node:os";
 import { delimiter, dirname, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const binFolder = join(root, "node_modules", ".bin");
-// `npm ci` deletes node_modules, so the lock cannot be in there.
-const installLock = join(root, ".copra", "install.lock");
 // Made by local/package/build-package.ts.
 const isPackage = existsSync(join(root, "worker", "worker.json"));
 
@@ -23,7 +20,6 @@ const compileCache = join(root, "node_modules", ".cache", "compile");
 /** From this version on, Node runs TypeScript files without a flag. */
 const OLDEST_NODE = [22, 18];
 const PARENT_CHECK_MS = 1000;
-const LOCK_CHECK_MS = 200;
 const NODE_SCRIPT = "encoder-node/main.ts";
 /**
  * The scripts that run the system. Other scripts, such as tests, also need the packages for development: twice as much.
@@ -36,19 +32,9 @@ const [script, ...scriptArguments] = process.argv.slice(2);
 if (script === undefined) {
   leave(2, "Say which script to run: node local/bootstrap.mjs <script> [arguments]");
 } else {
-  if (!isPackage) await install(!RUN_SCRIPTS.includes(script) && process.env.NODE_ENV !== "production");
+  const withTools = !RUN_SCRIPTS.includes(script) && process.env.NODE_ENV !== "production";
+  if (!isPackage && !isInstalled(withTools)) npmInstall(withTools);
   run(findNode(), [script, ...scriptArguments]);
-}
-
-async function install(withTools) {
-  if (isInstalled(withTools)) return;
-  await takeInstallLock();
-  try {
-    // Another run may have installed everything while this run waited for the lock.
-    if (!isInstalled(withTools)) npmInstall(withTools);
-  } finally {
-    rmSync(installLock, { force: true });
-  }
 }
 
 /**
@@ -95,76 +81,6 @@ function npm(command, stdio, ...options) {
   const { status, error } = spawnSync("npm", argv, { cwd: root, stdio: ["ignore", stdio, stdio] });
   if (error) leave(1, `npm could not be started (${error.message}). Install npm and try again.`);
   return status;
-}
-
-async function takeInstallLock() {
-  mkdirSync(dirname(installLock), { recursive: true });
-  for (let isReported = false; !tryLock(); ) {
-    const holder = holderOfLock();
-    if (holder !== null && !lives(holder)) {
-      removeLockOf(holder);
-    } else if (!isReported) {
-      console.error("Another run is installing Copra's npm packages; waiting for it …");
-      isReported = true;
-    }
-    await sleep(LOCK_CHECK_MS);
-  }
-}
-
-/**
- * Takes the lock, a file with its holder's pid. A link makes it appear with its content, unlike writing it in place.
- */
-function tryLock() {
-  const draft = `${installLock}.${process.pid}`;
-  writeFileSync(draft, String(process.pid));
-  try {
-    linkSync(draft, installLock);
-    return true;
-  } catch (error) {
-    if (error.code === "EEXIST") return false;
-    throw error;
-  } finally {
-    rmSync(draft);
-  }
-}
-
-/** The holder's pid; null if the lock has just been released. */
-function holderOfLock() {
-  try {
-    return Number(readFileSync(installLock, "utf8"));
-  } catch (error) {
-    if (error.code === "ENOENT") return null;
-    throw error;
-  }
-}
-
-function lives(pid) {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // EPERM: the process belongs to another user.
-    return error.code !== "ESRCH";
-  }
-}
-
-/**
- * Removes the lock of a dead process. Of several processes that find it dead, only one removes it. It checks the holder
- * again first, because another process may have replaced the lock since.
- */
-function removeLockOf(pid) {
-  const mark = `${installLock}.dead-${pid}`;
-  try {
-    writeFileSync(mark, "", { flag: "wx" });
-  } catch (error) {
-    if (error.code === "EEXIST") return;
-    throw error;
-  }
-  try {
-    if (holderOfLock() === pid) rmSync(installLock, { force: true });
-  } finally {
-    rmSync(mark);
-  }
 }
 
 function findNode() {

@@ -115,16 +115,6 @@ describe("installing", () => {
     await end(start(""));
     expect(npmCalls()).toEqual([]);
   });
-
-  it("installs once when two runs start at the same time, also after a run was killed during its install", async () => {
-    const dead = start("");
-    await end(dead);
-    writeFileSync(join(root, "package-lock.json"), lock("2.0.0"));
-    writeFileSync(join(root, ".copra", "install.lock"), String(dead.pid));
-    const runs = await Promise.all([end(start("console.log(1)")), end(start("console.log(1)"))]);
-    expect(runs.map(({ code, out }) => [code, out])).toEqual(Array(2).fill([0, "1\n"]));
-    expect(npmCalls()).toEqual([CI, CI]);
-  });
 });
 
 describe("running", () => {
