@@ -13,12 +13,12 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { locateFfmpeg } from "../encoder-node/ffmpeg/discover/locate.ts";
-import { apiClient } from "../local/demo/api-client.ts";
 import { storageOf } from "../local/demo/demo-job.ts";
 import { serveLoopback } from "../local/demo/loopback-server.ts";
 import { sendFile } from "../local/demo/send-file.ts";
 import { LOCAL_SERVICE } from "../local/home/service-settings.ts";
 import { type Stack, startStack } from "../local/stack/stack.ts";
+import { apiClient } from "../test/services/api-client.ts";
 import { attemptsOf, stagesOf } from "./ultrafast/timeline.ts";
 
 const run = promisify(execFile);

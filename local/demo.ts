@@ -3,14 +3,14 @@ import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "#shared/log.ts";
-import { type ApiClient, apiClient, type JobView, type OutputMedia } from "./demo/api-client.ts";
+import { urlsOf } from "../cli/follow/report.ts";
+import { downloadAll } from "../cli/results/download.ts";
+import { Copra, type Job } from "../client/index.ts";
 import { demoJob, newFolder } from "./demo/demo-job.ts";
-import { reportFailure, reportResults } from "./demo/demo-report.ts";
+import { progressLine, reportFailure, reportResults } from "./demo/demo-report.ts";
 import { type DemoStack, demoStack } from "./demo/demo-stack.ts";
 import { serveFile } from "./demo/file-server.ts";
-import { describeProgress, progressLine } from "./demo/progress-line.ts";
 import { sampleClip } from "./demo/sample.ts";
-import { saveFolder } from "./demo/save-folder.ts";
 import { openInbox, type Webhook } from "./demo/webhook-inbox.ts";
 import { whenParentExits } from "./processes/parent.ts";
 import { listenForStopSignals, Stopped } from "./processes/stop-signals.ts";
@@ -50,27 +50,31 @@ async function main(given: string | undefined): Promise<boolean> {
 
   console.log(`Encoding ${given ?? "a sample clip; npm run demo -- <file or URL> takes your own"}`);
   const folder = newFolder(new Date());
-  const api = apiClient(stack.api, stack.apiKey);
-  const { id } = await api.submit(demoJob(stack, sourceUrl, inbox.origin, folder));
+  const copra = new Copra({ url: new URL(stack.api).origin, key: stack.apiKey });
+  const { id } = await copra.jobs.create(demoJob(stack, sourceUrl, inbox.origin, folder));
   console.log(`Watch it, within a minute: ${await dashboardLink(stack, `/jobs/${id}`)}`);
-  const job = await follow(api, id);
+  const job = await follow(copra, id);
   const completed = job.status === "job.completed";
-  if (completed) await showResults(stack, job, await api.metadata(id), folder);
+  if (completed) await showResults(stack, copra, job, folder);
   else reportFailure(job);
   await reportWebhook(webhooks, stack);
   return completed;
 }
 
 /** Saves the results to disk as well, because the S3 server stops with the demo. */
-async function showResults(
-  stack: DemoStack,
-  job: JobView,
-  media: Record<string, OutputMedia>,
-  folder: string,
-): Promise<void> {
-  const saved = join(stack.home, folder);
-  const sizes = await saveFolder(stack.s3, folder, saved);
-  reportResults(job, media, sizes);
+async function showResults({ home, s3 }: DemoStack, copra: Copra, job: Job, folder: string): Promise<void> {
+  const saved = join(home, folder);
+  const files = await downloadAll({
+    urls: urlsOf(job),
+    optional: [],
+    folder: saved,
+    base: `${s3.endpoint}/${s3.bucket}/`,
+    prefix: `${folder}/`,
+    signal: stopSignal,
+    fetcher: (url, signal) => fetch(url, { signal }),
+  });
+  const sizes = new Map(files.map(({ url, bytes }) => [url, bytes]));
+  reportResults(job, await copra.jobs.metadata(job.id), sizes);
   console.log(`\nSaved to ${saved} (${sizes.size} files); hls/master.m3u8 there plays in VLC, mpv and ffplay.`);
 }
 
@@ -81,16 +85,11 @@ async function serve(path: string): Promise<string> {
 }
 
 /** Shows the job's progress until it ends. */
-async function follow(api: ApiClient, id: string): Promise<JobView> {
+async function follow(copra: Copra, id: string): Promise<Job> {
   const line = progressLine(process.stdout);
   try {
-    for (;;) {
-      stopSignal.throwIfAborted();
-      const job = await api.job(id);
-      line.show(describeProgress(job));
-      if (job.completed_at !== null) return job;
-      await sleep(POLL_MS);
-    }
+    for await (const job of copra.jobs.follow(id, { signal: stopSignal })) line.show(job);
+    return await copra.jobs.get(id);
   } finally {
     line.end();
   }

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { JobView } from "../local/demo/api-client.ts";
 import { look } from "./look.ts";
 import { makeClip } from "./media.ts";
+import type { JobView } from "./services/api-client.ts";
 import { type SourceServer, startSourceServer } from "./services/source-server.ts";
 import { sharedStack } from "./stack.ts";
 

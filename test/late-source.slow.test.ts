@@ -7,10 +7,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { TaskList } from "#shared/api/task-responses.ts";
 import { parseRange } from "#shared/network/http-headers.ts";
-import type { JobView } from "../local/demo/api-client.ts";
 import { type LoopbackServer, serveLoopback } from "../local/demo/loopback-server.ts";
 import { makeGenerated } from "./clip-cache.ts";
 import { look } from "./look.ts";
+import type { JobView } from "./services/api-client.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "./services/webhook-receiver.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
 

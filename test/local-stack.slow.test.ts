@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import * as z from "zod";
-import { isSigned } from "../local/demo/webhook-signature.ts";
 import { startStack } from "../local/stack/stack.ts";
 import { makeLongClip } from "./media.ts";
 import { type SourceServer, startSourceServer } from "./services/source-server.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "./services/webhook-receiver.ts";
+import { isSigned } from "./services/webhook-signature.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
 
 let folder: string;

@@ -5,14 +5,14 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { SLOW } from "../encoder-node/testing/few.ts";
 import { startTraceCollector, type TraceCollector } from "../encoder-node/testing/trace-collector.ts";
-import type { JobView } from "../local/demo/api-client.ts";
-import { isSigned } from "../local/demo/webhook-signature.ts";
 import { Usage } from "../shared/api/account-responses.ts";
 import { childrenNamed } from "./hostile/children.ts";
 import { look, lookAtFile } from "./look.ts";
 import { type ClipName, makeClip, makeLongClip } from "./media.ts";
+import type { JobView } from "./services/api-client.ts";
 import { type SourceServer, startSourceServer } from "./services/source-server.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "./services/webhook-receiver.ts";
+import { isSigned } from "./services/webhook-signature.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
 
 const [TRACE, CALLER] = ["0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"];

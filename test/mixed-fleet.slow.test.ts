@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { locateFfmpeg } from "../encoder-node/ffmpeg/discover/locate.ts";
-import type { JobView } from "../local/demo/api-client.ts";
 import { type FaultNode, type LogLine, startFaultNode } from "./faults/fault-node.ts";
 import { makeClip } from "./media.ts";
+import type { JobView } from "./services/api-client.ts";
 import { type SourceServer, startSourceServer } from "./services/source-server.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
 

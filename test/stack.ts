@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { inject } from "vitest";
-import { JobView } from "../local/demo/api-client.ts";
 import { storageOf } from "../local/demo/demo-job.ts";
 import { loadSecrets } from "../local/home/secrets.ts";
 import { LOCAL_SERVICE } from "../local/home/service-settings.ts";
@@ -14,6 +13,7 @@ import { basicAuth } from "../local/stack/access.ts";
 import { findFree } from "../local/stack/ports.ts";
 import { startStack } from "../local/stack/stack.ts";
 import { type Served, serve } from "./self-host/served.ts";
+import { JobView } from "./services/api-client.ts";
 import { giveKnownEncoders, keepKnownEncoders } from "./services/known-encoders.ts";
 
 export type Answer = { status: number; headers: Headers; body: unknown };

@@ -1,35 +1,30 @@
-// Prints the demo's results and their URLs, or the reason why the job failed.
-import type { JobView, MediaFile, OutputMedia } from "./api-client.ts";
+// Prints the progress of the demo's job, its results and their URLs, or the reason why the job failed.
+import type { WriteStream } from "node:tty";
+import { outputUrls } from "../../cli/follow/report.ts";
+import { bytesText } from "../../cli/terminal/values.ts";
+import type { Job, JobMetadata } from "../../client/index.ts";
 
-type Output = JobView["outputs"][number];
+type Media = JobMetadata["metadata"]["outputs"][number][string];
 
 /** Prints each output with its URLs. `sizes`: bytes of each object by its URL. */
-export function reportResults(
-  job: JobView,
-  media: Readonly<Record<string, OutputMedia>>,
-  sizes: ReadonlyMap<string, number>,
-): void {
+export function reportResults(job: Job, { metadata }: JobMetadata, sizes: ReadonlyMap<string, number>): void {
+  const media: Readonly<Record<string, Media>> = Object.assign({}, ...metadata.outputs);
   for (const output of job.outputs) {
-    console.log(`\n${output.key}${describeMedia(mediaFileOf(media[output.key]))}`);
-    for (const url of urlsOf(output)) console.log(`  ${url}   ${megabytes(sizes.get(url) ?? 0)}`);
+    console.log(`\n${output.key}${describeMedia(media[output.key])}`);
+    for (const url of outputUrls(output)) console.log(`  ${url}   ${bytesText(sizes.get(url) ?? 0)}`);
   }
 }
 
-/** A stream has metadata for each of its packages; both describe the same video. */
-const mediaFileOf = (media: OutputMedia | undefined): MediaFile | undefined =>
-  media && ("streams" in media ? media : (media.hls ?? media.dash));
-
 /** Prints a line for the input or each output that failed. */
-export function reportFailure(job: JobView): void {
+export function reportFailure(job: Job): void {
   console.error(`The job ended as ${job.status}.`);
   if (job.input.error) console.error(`  input: ${job.input.error}`);
   for (const { key, status, error } of job.outputs) if (error) console.error(`  ${key} (${status}): ${error}`);
 }
 
-const urlsOf = ({ url, urls }: Output): string[] =>
-  url ? [url] : (urls ?? []).map((entry) => (typeof entry === "string" ? entry : entry.url));
-
-function describeMedia(file: MediaFile | undefined): string {
+/** A stream has metadata for each of its packages; both describe the same video. */
+function describeMedia(media: Media | undefined): string {
+  const file = media && ("streams" in media ? media : (media.hls ?? media.dash));
   const video = file?.streams.find(({ codec_type }) => codec_type === "video");
   const facts = [
     video?.width && video.height ? `${video.width}x${video.height}` : "",
@@ -38,5 +33,33 @@ function describeMedia(file: MediaFile | undefined): string {
   return facts.length > 0 ? `: ${facts.join(", ")}` : "";
 }
 
-const megabytes = (bytes: number): string =>
-  bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(2)} MB`;
+/** A job's statuses and percentages in one line. */
+function describeProgress({ progress, status, state, input, outputs }: Job): string {
+  const stateOf = (text: string): string => text.slice(text.indexOf(".") + 1);
+  const parts = outputs.map(({ key, status, progress: own }) => {
+    const percent = own && own !== "0%" && own !== "100%" ? ` ${own}` : "";
+    return `${key} ${stateOf(status)}${percent}`;
+  });
+  return [`${progress.padStart(4)} ${state ?? stateOf(status)}`, `input ${stateOf(input.status)}`, ...parts].join(
+    " · ",
+  );
+}
+
+const CLEAR_LINE = "\r\u001b[2K";
+
+/** Shows a job's progress: on a terminal a line that is redrawn, elsewhere a line for each change. */
+export function progressLine(out: WriteStream): { show(job: Job): void; end(): void } {
+  let last = "";
+  return {
+    show(job) {
+      const line = describeProgress(job);
+      if (line === last) return;
+      last = line;
+      // A line that wraps could not be redrawn.
+      out.write(out.isTTY ? CLEAR_LINE + line.slice(0, (out.columns || 80) - 1) : `${line}\n`);
+    },
+    end() {
+      if (out.isTTY && last !== "") out.write("\n");
+    },
+  };
+}

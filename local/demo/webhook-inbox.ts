@@ -1,25 +1,22 @@
 // Receives the webhooks of a local system and checks their signatures.
 import type { IncomingMessage } from "node:http";
+import { verifyWebhook } from "../../client/webhook.ts";
 import { type LoopbackServer, serveLoopback } from "./loopback-server.ts";
-import { isSigned } from "./webhook-signature.ts";
 
 export type Webhook = { readonly event: string; readonly jobId: string; readonly signed: boolean };
 
 /** Passes each POST to `onWebhook` and responds with 200. */
 export const openInbox = (secret: string, onWebhook: (webhook: Webhook) => void): Promise<LoopbackServer> =>
-  serveLoopback((request, response) => {
-    readBody(request).then(
-      (body) => {
-        const { event, job_id: jobId } = asObject(body);
-        onWebhook({
-          event: String(event),
-          jobId: String(jobId),
-          signed: isSigned(request.headers, body, secret, Date.now()),
-        });
-        response.end("{}");
-      },
-      () => response.destroy(),
+  serveLoopback(async (request, response) => {
+    const body = await readBody(request).catch(() => null);
+    if (!body) return response.destroy();
+    const { event, job_id: jobId } = asObject(body);
+    const signed = await verifyWebhook({ headers: request.headers, body }, secret).then(
+      () => true,
+      () => false,
     );
+    onWebhook({ event: String(event), jobId: String(jobId), signed });
+    return response.end("{}");
   });
 
 /** The raw bytes of a body, which the signature covers. */

@@ -1,7 +1,7 @@
 // Runs jobs and requests for all rows of the contract on a real stack, and collects the results.
 import { join } from "node:path";
-import { JobView } from "../../local/demo/api-client.ts";
 import { makeClip, tagged } from "../media.ts";
+import { JobView } from "../services/api-client.ts";
 import type { SourceServer } from "../services/source-server.ts";
 import type { WebhookReceiver } from "../services/webhook-receiver.ts";
 import type { Answer, SharedStack } from "../stack.ts";

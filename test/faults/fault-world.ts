@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { JobView } from "../../local/demo/api-client.ts";
+import type { JobView } from "../services/api-client.ts";
 import { type SourceServer, startSourceServer } from "../services/source-server.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../services/webhook-receiver.ts";
 import { startTestStack, type TestStack } from "../stack.ts";

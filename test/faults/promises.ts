@@ -6,9 +6,9 @@ import { AwsClient } from "aws4fetch";
 import { expect } from "vitest";
 import * as z from "zod";
 import { parseLeaseId } from "#shared/ids.ts";
-import type { JobView } from "../../local/demo/api-client.ts";
 import { SCRATCH_BUCKET } from "../../local/home/constants.ts";
 import { look } from "../look.ts";
+import type { JobView } from "../services/api-client.ts";
 import type { ProxiedRequest } from "./fault-proxy.ts";
 import type { FaultWorld } from "./fault-world.ts";
 

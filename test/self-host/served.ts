@@ -4,10 +4,10 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { JobView } from "../../local/demo/api-client.ts";
 import { ROOT } from "../../local/home/constants.ts";
 import { readStackFile, type StackFile } from "../../local/home/stack-file.ts";
 import { basicAuth } from "../../local/stack/access.ts";
+import { JobView } from "../services/api-client.ts";
 
 const COPRA = join(ROOT, "cli", "copra.mjs");
 const START_LIMIT_MS = 90_000;

@@ -1,6 +1,6 @@
-// A client of the API with the few calls that the demo, the benchmarks and the tests need.
+// A client of the API with the few calls that tests and benchmarks need.
 import * as z from "zod";
-import { basicAuth } from "../stack/access.ts";
+import { basicAuth } from "../../local/stack/access.ts";
 
 const Output = z.object({
   key: z.string(),
@@ -24,24 +24,10 @@ export const JobView = z.object({
 });
 export type JobView = z.infer<typeof JobView>;
 
-const MediaFile = z.object({
-  streams: z.array(z.object({ codec_type: z.string(), width: z.number().optional(), height: z.number().optional() })),
-  format: z.object({ duration: z.string().optional(), size: z.string().optional() }),
-});
-export type MediaFile = z.infer<typeof MediaFile>;
-
-/** The metadata of a file, or of each package of a stream. */
-const OutputMedia = z.union([MediaFile, z.object({ hls: MediaFile.optional(), dash: MediaFile.optional() })]);
-export type OutputMedia = z.infer<typeof OutputMedia>;
-
-const Metadata = z.object({ metadata: z.object({ outputs: z.array(z.record(z.string(), OutputMedia)) }) });
-
 export interface ApiClient {
   /** Throws the response's text if the job is not accepted. */
   submit(job: unknown): Promise<JobView>;
   job(id: string): Promise<JobView>;
-  /** The metadata of outputs by their keys. */
-  metadata(id: string): Promise<Record<string, OutputMedia>>;
 }
 
 /** `api` ends in `/v2`. */
@@ -55,9 +41,5 @@ export function apiClient(api: string, apiKey: string): ApiClient {
   return {
     submit: async (job) => JobView.parse(await call("/jobs", { method: "POST", body: JSON.stringify(job) })),
     job: async (id) => JobView.parse(await call(`/jobs/${id}`)),
-    metadata: async (id) => {
-      const { metadata } = Metadata.parse(await call(`/metadata/jobs/${id}`));
-      return Object.assign({}, ...metadata.outputs);
-    },
   };
 }
