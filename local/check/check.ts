@@ -1,7 +1,6 @@
 // npm run check: formatting and lint, types, unused code, circles between rooms, refused words, hard sentences, long
-// comments, regular
-// expressions that may be slow, files that nodes open, the map of the code, and broken links. `npm run check -- circles
-// words shared/plan` runs only these two checks, for files below that path.
+// comments, regular expressions that may be slow, files that nodes open, the map of the code, and broken links.
+// `npm run check -- circles words shared/plan` runs only these two checks, for files below that path.
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +15,7 @@ import { longComments } from "./long-comments.ts";
 import { mapErrors } from "./map.ts";
 import { openedFiles } from "./opened-files.ts";
 import { isProduction, largeRooms } from "./rooms.ts";
-import { badStarts, KINDS, type Prose, proseOf, proseOfMarkdown, voiceErrors } from "./voice.ts";
+import { KINDS, type Prose, proseOf, proseOfMarkdown, voiceErrors } from "./voice.ts";
 import { badWordsIn } from "./words.ts";
 
 type Outcome = { readonly passed: boolean; readonly output: string };
@@ -112,8 +111,12 @@ const CHECKS: Readonly<Record<string, Check>> = {
       const starts: string[] = [];
       for (const file of listFiles().filter((name) => isChecked(name) && !EXEMPT_FROM_VOICE.test(name))) {
         const text = readFileSync(join(ROOT, file), "utf8");
-        prose.push(...(file.endsWith(".md") ? proseOfMarkdown(file, text) : proseOf(file, text)));
-        if (!file.endsWith(".md")) starts.push(...badStarts(file, text));
+        if (file.endsWith(".md")) prose.push(...proseOfMarkdown(file, text));
+        else {
+          const found = proseOf(file, text);
+          prose.push(...found.prose);
+          starts.push(...found.badStarts);
+        }
       }
       const given = prose.filter(({ kind, file }) => kind !== "messages" || isProduction(file));
       const errors = KINDS.flatMap((kind) => voiceErrors(kind, given));

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { badStarts, proseOf, proseOfMarkdown, ratesOf, voiceErrors } from "./voice.ts";
+import { proseOf, proseOfMarkdown, ratesOf, voiceErrors } from "./voice.ts";
 
 const SOURCE = `// What waits.
 /**
@@ -14,7 +14,7 @@ const c = <p>Text that people read here</p>;
 `;
 
 it("finds comments, messages and test titles with their lines", () => {
-  const found = proseOf("a.test.tsx", SOURCE).map(({ kind, line, text }) => [kind, line, text.trim()]);
+  const found = proseOf("a.test.tsx", SOURCE).prose.map(({ kind, line, text }) => [kind, line, text.trim()]);
   expect(found).toEqual(
     expect.arrayContaining([
       ["comments", 1, "What waits."],
@@ -29,7 +29,7 @@ it("finds comments, messages and test titles with their lines", () => {
 });
 
 it("reports each habit above its limit with its places", () => {
-  const errors = voiceErrors("comments", proseOf("a.test.tsx", SOURCE));
+  const errors = voiceErrors("comments", proseOf("a.test.tsx", SOURCE).prose);
   const habits = errors.filter((line) => !line.startsWith(" ")).map((line) => line.replace(/ \d.*/, ""));
   expect(habits).toEqual(['"what"', '"one"', '"those that"', '"begin"']);
   expect(errors[0]).toMatch(/^"what" [\d.]+ times in 1,000 words of comments, at most 1:$/);
@@ -43,5 +43,5 @@ it("accepts a habit below its limit", () => {
 });
 
 it("reports docstrings that start with a question word", () => {
-  expect(badStarts("a.tsx", SOURCE)).toEqual([expect.stringMatching(/^a\.tsx:2: .*Whether one of/)]);
+  expect(proseOf("a.tsx", SOURCE).badStarts).toEqual([expect.stringMatching(/^a\.tsx:2: .*Whether one of/)]);
 });

@@ -41,10 +41,13 @@ const lineOf = (source: string, at: number): number => source.slice(0, at).split
 /** True if a text in the code is a sentence: at least three words, and no path, pattern or command. */
 const isSentence = (text: string): boolean => /[a-z]+ [a-z]+ [a-z]+/i.test(text);
 
-/** The comments, messages and test titles of a file. */
-export function proseOf(file: string, source: string): Prose[] {
+/** The comments, messages and test titles of a file, and its docstrings that start with a pronoun or question word. */
+export function proseOf(file: string, source: string): { readonly prose: Prose[]; readonly badStarts: string[] } {
   const found: Prose[] = [];
   const { program, comments } = parseSync(file, source);
+  const badStarts = comments
+    .filter(({ type, value }) => type === "Block" && BAD_START.test(value.replace(/^[\s*]+/, "")))
+    .map(({ start, value }) => `${file}:${lineOf(source, start)}: ${value.replaceAll(/[\s*]+/g, " ").slice(0, 120)}`);
   for (const { value, start } of comments) {
     for (const [at, text] of value.split("\n").entries()) {
       found.push({ kind: "comments", file, line: lineOf(source, start) + at, text: text.replace(/^\s*\*+\s?/, "") });
@@ -74,7 +77,7 @@ export function proseOf(file: string, source: string): Prose[] {
     },
   };
   new Visitor(visitor).visit(program);
-  return found;
+  return { prose: found, badStarts };
 }
 
 export const proseOfMarkdown = (file: string, text: string): Prose[] =>
@@ -103,9 +106,3 @@ export function voiceErrors(kind: Prose["kind"], all: readonly Prose[]): string[
       .map(({ file, line, text }) => `  ${file}:${line}: ${text.trim().slice(0, 140)}`),
   ]);
 }
-
-/** The docstrings that start with a pronoun or a question word. */
-export const badStarts = (file: string, source: string): string[] =>
-  parseSync(file, source)
-    .comments.filter(({ type, value }) => type === "Block" && BAD_START.test(value.replace(/^[\s*]+/, "")))
-    .map(({ start, value }) => `${file}:${lineOf(source, start)}: ${value.replaceAll(/[\s*]+/g, " ").slice(0, 120)}`);

@@ -1,13 +1,13 @@
 // A record of a stack's processes in its home folder, so that the next stack finds processes that a killed stack left
 // running.
-import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import * as z from "zod";
 import { programFile } from "../home/constants.ts";
 import { readPrivateJson, writePrivateJson } from "../home/private-file.ts";
+import { runningProcesses } from "./running-processes.ts";
 
 const Processes = z.object({ owner: z.int(), children: z.array(z.int()) });
 
@@ -58,31 +58,7 @@ export async function killLeftovers(home: string): Promise<boolean> {
 }
 
 /** The process, if it runs and belongs to this home folder. */
-function lookUp(pid: number, home: string): { parent: number } | null {
-  const found = existsSync("/proc/self/stat") ? fromProc(pid) : fromPs(pid);
-  return found?.command.includes(exitModuleFor(home)) ? found : null;
-}
-
-type Found = { parent: number; command: string };
-
-/** For Linux: small images have no `ps`. */
-function fromProc(pid: number): Found | null {
-  try {
-    const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
-    // The second field is the program's name in parentheses, which may contain spaces and parentheses.
-    const parent = readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\)/s, "").trim().split(" ")[1];
-    return { parent: Number(parent), command };
-  } catch {
-    return null;
-  }
-}
-
-function fromPs(pid: number): Found | null {
-  try {
-    const line = execFileSync("ps", ["-ww", "-o", "ppid=,command=", "-p", String(pid)], { encoding: "utf8" });
-    const [, parent, command] = /^\s*(\d+)\s+(.*)/.exec(line) ?? [];
-    return parent && command ? { parent: Number(parent), command } : null;
-  } catch {
-    return null;
-  }
+function lookUp(pid: number, home: string): { parent: number } | undefined {
+  const found = runningProcesses().get(pid);
+  return found?.command.includes(exitModuleFor(home)) ? found : undefined;
 }
