@@ -2,11 +2,11 @@
 import type { JobCounts } from "../../client/index.ts";
 import { plural } from "../core/format.ts";
 import { useKeys } from "../core/keyboard.ts";
+import { focusedRow } from "../core/row-focus.ts";
 import { Button } from "../parts/controls/button.tsx";
 import { confirm } from "../parts/overlays/dialog.tsx";
 import { changeJobs, POSSIBLE, type Verb, wholeView } from "./bulk.ts";
 import { isFiltered, STATUS_WORDS, type View } from "./filter.ts";
-import { focusedRow } from "./job-table.tsx";
 
 type BarProps = {
   readonly view: View;
@@ -35,7 +35,7 @@ export function BulkBar({ view, selected, clear, counts }: BarProps) {
   );
   if (selected.size === 0) return null;
   return (
-    <fieldset class="toolbar bulk" aria-label="Selected jobs">
+    <fieldset class="row bulk" aria-label="Selected jobs">
       <strong aria-live="polite">{plural(selected.size, "job")} selected</strong>
       <Button icon="retry" text="Retry" onClick={() => onSelected("retry")} />
       <Button icon="close" text="Cancel" class="danger" onClick={() => onSelected("cancel")} />

@@ -4,6 +4,7 @@ import type { JobCounts } from "../../client/index.ts";
 import { count } from "../core/format.ts";
 import { useKeys } from "../core/keyboard.ts";
 import { Button } from "../parts/controls/button.tsx";
+import { Select } from "../parts/controls/select.tsx";
 import { Icon } from "../parts/icon.tsx";
 import {
   isFiltered,
@@ -110,13 +111,7 @@ function TimeField({ view }: { readonly view: View }) {
   };
   return (
     <div class="days">
-      <select aria-label="Created" value={value} onChange={(event) => choose(event.currentTarget.value)}>
-        {Object.entries({ ...TIMES, [DAYS]: "Days …" }).map(([time, text]) => (
-          <option key={time} value={time}>
-            {text}
-          </option>
-        ))}
-      </select>
+      <Select label="Created" options={{ ...TIMES, [DAYS]: "Days …" }} value={value} choose={choose} />
       {value === DAYS &&
         (["from", "to"] as const).map((name) => (
           <label key={name}>

@@ -35,7 +35,7 @@ export const JobRow = memo(({ job, isSelected, select, columns }: RowProps) => {
       </td>
       <td class="job">
         <div class="line">
-          <Link to={`/jobs/${job.id}`} class="name">
+          <Link to={`/jobs/${job.id}`} class="open name">
             {name}
           </Link>
           <span class="place">

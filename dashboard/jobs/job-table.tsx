@@ -2,6 +2,7 @@
 import { useCallback, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { Job } from "../../client/index.ts";
 import { useKeys } from "../core/keyboard.ts";
+import { focusedRow, focusRow, moveFocus, rowsOf } from "../core/row-focus.ts";
 import { type ColumnName, column, columnsOf } from "./columns.tsx";
 import type { View } from "./filter.ts";
 import { classOf, JobRow } from "./job-row.tsx";
@@ -101,19 +102,6 @@ function Heading({ view, name }: { readonly view: View; readonly name: ColumnNam
   );
 }
 
-const rowsOf = (table: HTMLElement | null): HTMLElement[] => [
-  ...(table?.querySelectorAll<HTMLElement>("tbody tr") ?? []),
-];
-const rowOf = (element: Element | null): HTMLElement | null => element?.closest<HTMLElement>("tr[data-id]") ?? null;
-
-/** The row with the focus, if any. */
-export const focusedRow = (): HTMLElement | null => rowOf(document.activeElement);
-
-function focusRow(row: HTMLElement | undefined): void {
-  row?.querySelector<HTMLElement>("a.name")?.focus();
-  row?.scrollIntoView({ block: "nearest" });
-}
-
 /** The ids of the jobs whose rows are in the window. */
 export function visibleIds(): string[] {
   return rowsOf(document.querySelector(".jobs table")).flatMap((row) => {
@@ -127,21 +115,14 @@ function useRowKeys(
   selected: ReadonlySet<string>,
   select: TableProps["select"],
 ): void {
-  const move = (step: number): void => {
-    const rows = rowsOf(table.current);
-    const focused = focusedRow();
-    const at = focused ? rows.indexOf(focused) : -1;
-    const start = step > 0 ? at : at < 0 ? rows.length : at;
-    focusRow(rows[Math.min(rows.length - 1, Math.max(0, start + step))]);
-  };
   const toggle = (): void => {
     const id = focusedRow()?.dataset.id;
     if (id !== undefined) select([id], !selected.has(id));
   };
   useKeys(
     {
-      "j, ArrowDown": { help: "Next job", run: () => move(1) },
-      "k, ArrowUp": { help: "Previous job", run: () => move(-1) },
+      "j, ArrowDown": { help: "Next job", run: () => moveFocus(table.current, 1) },
+      "k, ArrowUp": { help: "Previous job", run: () => moveFocus(table.current, -1) },
       Enter: {
         help: "Open the job",
         run: () => focusedRow()?.querySelector<HTMLElement>("a.name")?.click(),

@@ -4,6 +4,7 @@ import { live, paused, useAccountEvents } from "../core/account-events.ts";
 import { plural } from "../core/format.ts";
 import { useKeys } from "../core/keyboard.ts";
 import { navigate, query } from "../core/location.ts";
+import { focusedRow } from "../core/row-focus.ts";
 import { account } from "../core/session.ts";
 import { Button } from "../parts/controls/button.tsx";
 import { Link } from "../parts/controls/link.tsx";
@@ -18,7 +19,7 @@ import { ColumnChoice } from "./columns.tsx";
 import { addressOf, type View, viewOf } from "./filter.ts";
 import { FilterBar } from "./filter-bar.tsx";
 import { JobList, PAGE } from "./job-list.ts";
-import { focusedRow, JobTable, visibleIds } from "./job-table.tsx";
+import { JobTable, visibleIds } from "./job-table.tsx";
 import { NoJobs } from "./no-jobs.tsx";
 import "./jobs.css";
 

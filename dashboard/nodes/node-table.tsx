@@ -3,6 +3,7 @@ import { useRef } from "preact/hooks";
 import type { Node } from "../../client/index.ts";
 import { bytes } from "../core/format.ts";
 import { useKeys } from "../core/keyboard.ts";
+import { focusedRow, moveFocus } from "../core/row-focus.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Scroll } from "../parts/scroll.tsx";
 import { Status } from "../parts/status.tsx";
@@ -74,24 +75,15 @@ function useNodeKeys(
   nodes: readonly Node[],
   act: (node: Node, verb: NodeVerb) => void,
 ): void {
-  const focused = (): Node | undefined => {
-    const id = document.activeElement?.closest<HTMLElement>("tr[data-id]")?.dataset.id;
-    return nodes.find((node) => node.id === id);
-  };
-  const move = (step: number): void => {
-    const buttons = [...(table.current?.querySelectorAll<HTMLElement>(".open") ?? [])];
-    const id = focused()?.id;
-    const at = buttons.findIndex((button) => button.closest("tr")?.dataset.id === id);
-    buttons[Math.min(buttons.length - 1, Math.max(0, at + step))]?.focus();
-  };
   const change = (verb: (node: Node) => NodeVerb) => (): void => {
-    const node = focused();
+    const id = focusedRow()?.dataset.id;
+    const node = nodes.find((one) => one.id === id);
     if (node && verbsOf(node).includes(verb(node))) act(node, verb(node));
   };
   useKeys(
     {
-      "j, ArrowDown": { help: "Next node", run: () => move(1) },
-      "k, ArrowUp": { help: "Previous node", run: () => move(-1) },
+      "j, ArrowDown": { help: "Next node", run: () => moveFocus(table.current, 1) },
+      "k, ArrowUp": { help: "Previous node", run: () => moveFocus(table.current, -1) },
       c: {
         help: "Cordon or uncordon the node",
         run: change((node) => (verbsOf(node).includes("cordon") ? "cordon" : "uncordon")),

@@ -1,6 +1,7 @@
 // The form of an alert: its condition, its limit, its filter and its receiver.
 import type { NewAlert } from "../../client/index.ts";
 import { Field, type Fields } from "../parts/controls/form.tsx";
+import { Select } from "../parts/controls/select.tsx";
 
 type When = NewAlert["when"];
 type Receiver = NewAlert["to"]["type"];
@@ -47,30 +48,21 @@ export function alertOf({ text }: Fields, { when, receiver }: Choice): NewAlert 
 
 export function AlertFields({ when, receiver, choose }: Choice & { readonly choose: (choice: Choice) => void }) {
   const limit = LIMITS[when];
-  const select = (name: keyof Choice, label: string, options: Readonly<Record<string, string>>, value: string) => (
-    <Field label={label}>
-      {(id) => (
-        <select
-          id={id}
-          value={value}
-          onChange={({ currentTarget }) => choose({ when, receiver, [name]: currentTarget.value })}
-        >
-          {Object.entries(options).map(([key, text]) => (
-            <option key={key} value={key}>
-              {text}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
-  );
   return (
     <>
       <Field label="Name" name="name" required />
-      {select("when", "When", CONDITIONS, when)}
+      <Field label="When">
+        {(id) => (
+          <Select id={id} options={CONDITIONS} value={when} choose={(next) => choose({ when: next, receiver })} />
+        )}
+      </Field>
       {limit && <Field key={when} label={limit.label} name="limit" defaultValue={String(limit.usual)} required />}
       <Field label={isOfJobs(when) ? "Only account (id)" : "Only pool"} name="filter" />
-      {select("receiver", "Send to", RECEIVERS, receiver)}
+      <Field label="Send to">
+        {(id) => (
+          <Select id={id} options={RECEIVERS} value={receiver} choose={(next) => choose({ when, receiver: next })} />
+        )}
+      </Field>
       <Field key={receiver} label={receiver === "email" ? "Addresses" : "URL"} name="address" required />
       {receiver === "webhook" && <Field label="Secret (whsec_…)" name="secret" required />}
     </>

@@ -5,6 +5,7 @@ import { copra } from "../core/service.ts";
 import { Card } from "../parts/card.tsx";
 import { Button } from "../parts/controls/button.tsx";
 import { Field, useForm } from "../parts/controls/form.tsx";
+import { Select } from "../parts/controls/select.tsx";
 import { EndpointStatus } from "../parts/endpoint-status.tsx";
 import { Problem } from "../parts/problem.tsx";
 
@@ -31,13 +32,7 @@ export function WebhookTestCard() {
         <Field label="URL of the endpoint" name="url" type="url" required placeholder="https://example.com/hook" />
         <div class="row">
           <Field label="Event">
-            {(id) => (
-              <select id={id} name="event">
-                {EVENTS.map((name) => (
-                  <option key={name}>{name}</option>
-                ))}
-              </select>
-            )}
+            {(id) => <Select id={id} name="event" options={Object.fromEntries(EVENTS.map((name) => [name, name]))} />}
           </Field>
           <Button
             type="submit"

@@ -1,7 +1,7 @@
 // Minutes of output by day as bars. The table below the chart has the numbers.
 import { useId } from "preact/hooks";
 import { amount, date } from "../core/format.ts";
-import { TIER_NAMES, TIERS, type Tier } from "../core/list-prices.ts";
+import { TIER_NAMES, TIERS, type Tier } from "../core/prices.ts";
 import { useWidth } from "../parts/use-width.ts";
 import { axisText, type Bar, scaleOf, stackOf } from "./bars.ts";
 
@@ -14,7 +14,7 @@ export function Chart({ bars }: { readonly bars: readonly Bar[] }) {
   const { ref, width } = useWidth();
   return (
     <figure class="usage-chart">
-      <figcaption class="usage-legend">
+      <figcaption class="legend">
         {TIERS.map((tier) => (
           <span key={tier}>
             <svg width="14" height="14" aria-hidden="true">

@@ -1,9 +1,8 @@
 // The price of the usage at a service that charges by the minute, and the price table.
 import type { UsageTotal } from "../../client/index.ts";
 import { amount, money } from "../core/format.ts";
-import { costOf, LIST_SOURCE, TIER_NAMES, TIERS, type Tier } from "../core/list-prices.ts";
 import { prefer } from "../core/preferences.ts";
-import { currentPrices } from "../core/prices.ts";
+import { costOf, currentPrices, LIST_SOURCE, TIER_NAMES, TIERS, type Tier } from "../core/prices.ts";
 import { Card } from "../parts/card.tsx";
 import { Button } from "../parts/controls/button.tsx";
 import { type Column, Table } from "../parts/table.tsx";
@@ -38,7 +37,7 @@ export function Savings({ seconds }: { readonly seconds: UsageTotal["output_seco
       title="Elsewhere"
       actions={!isList && <Button text="List prices" class="quiet" onClick={() => prefer({ prices: null })} />}
     >
-      <div class="body savings">
+      <div class="body stack tight savings">
         <p>
           A service that charges by the minute would have cost <strong>{money(costOf(seconds, prices))}</strong> for
           these {amount(minutes)} minutes of output.

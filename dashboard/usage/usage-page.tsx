@@ -1,14 +1,17 @@
 // The usage of the account by day, and its price at another service.
+import type { UsageTotal } from "../../client/index.ts";
+import { amount, bytes, count, money, plural } from "../core/format.ts";
 import { query, setQuery } from "../core/location.ts";
+import { costOf, currentPrices, TIERS } from "../core/prices.ts";
 import { copra } from "../core/service.ts";
 import { account } from "../core/session.ts";
 import { Card } from "../parts/card.tsx";
 import { Button } from "../parts/controls/button.tsx";
+import { type Fact, Facts } from "../parts/facts.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { useResource } from "../parts/use-resource.ts";
 import { barsOf } from "./bars.ts";
 import { Chart } from "./chart.tsx";
-import { UsageFigures } from "./figures.tsx";
 import { PRESETS, type Preset, type Range, rangeOf } from "./range.ts";
 import { Savings } from "./savings.tsx";
 import "./usage.css";
@@ -74,4 +77,22 @@ function RangeChoice({ range, preset }: { readonly range: Range; readonly preset
       ))}
     </div>
   );
+}
+
+/** The sums of all days. */
+function UsageFigures({ total }: { readonly total: UsageTotal }) {
+  const { jobs, output_seconds, node_seconds, stored_bytes } = total;
+  const seconds = TIERS.reduce((sum, tier) => sum + output_seconds[tier], 0);
+  const ended = jobs.completed + jobs.failed + jobs.cancelled;
+  const figures: readonly Fact[] = [
+    ["Minutes of output", amount(seconds / 60), `${plural(ended, "job")}, ${count(jobs.failed)} failed`],
+    [
+      "Node hours",
+      amount(node_seconds / 3600),
+      seconds > 0 ? `${amount(node_seconds / seconds)} s for a second of output` : "",
+    ],
+    ["Stored", bytes(stored_bytes), "files of finished outputs"],
+    ["Elsewhere", money(costOf(output_seconds, currentPrices().prices)), "at a service that charges by the minute"],
+  ];
+  return <Facts look="key-figures" facts={figures} />;
 }

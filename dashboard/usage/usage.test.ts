@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { UsageDay } from "../../client/index.ts";
-import { costOf, LIST_PRICES } from "../core/list-prices.ts";
-import { pricesOf } from "../core/prices.ts";
+import { costOf, LIST_PRICES, pricesOf } from "../core/prices.ts";
 import { axisText, barsOf, scaleOf, stackOf } from "./bars.ts";
 import { rangeOf } from "./range.ts";
 

@@ -29,7 +29,7 @@ type Props = {
 export function JobHeader({ live, job, tasks, endsMs }: Props) {
   const { name, place } = nameOf(job);
   return (
-    <header class="job-head">
+    <header class="stack tight job-head">
       <nav class="crumbs" aria-label="Breadcrumb">
         <Link to={lastShown("/")}>Jobs</Link>
       </nav>

@@ -1,6 +1,7 @@
 // The player among the outputs, and the choice of media to compare.
 import { useMemo, useState } from "preact/hooks";
 import { Button } from "../../parts/controls/button.tsx";
+import { Select } from "../../parts/controls/select.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import type { Opening, Problem } from "../../player/messages.ts";
 import { PlayerFrame } from "../../player/player-frame.tsx";
@@ -31,7 +32,7 @@ export function Player({ first, last, compares, choices, storage, choose, close 
   const problems = reported?.of === opening ? reported.problems : [];
   const title = compares && first ? `${first.medium.label} and ${last.medium.label}` : last.medium.label;
   return (
-    <div class="output-player">
+    <div class="stack tight section">
       <div class="row">
         {compares ? (
           <>
@@ -90,27 +91,25 @@ function Choice({ label, chosen, choices, choose }: ChoiceProps) {
   // A file on this computer is not among the outputs.
   const all = chosen && !choices.some(({ id }) => id === chosen.id) ? [...choices, chosen] : choices;
   return (
-    <label class="row">
+    <div class="row">
       <b>{label}</b>
-      <select
-        aria-label={`${label} of the comparison`}
+      <Select
+        label={`${label} of the comparison`}
+        options={{ ...(chosen ? {} : { "": "Choose …" }), ...Object.fromEntries(all.map(optionOf)) }}
         value={chosen?.id ?? ""}
-        onChange={({ currentTarget }) => {
-          const found = all.find(({ id }) => id === currentTarget.value);
+        choose={(wanted) => {
+          const found = all.find(({ id }) => id === wanted);
           if (found) choose(found);
         }}
-      >
-        {chosen === null && <option value="">Choose …</option>}
-        {all.map(({ id, medium }) => (
-          <option key={id} value={id}>
-            {medium.label}
-            {medium.kind === "file" ? "" : ` (${medium.kind.toUpperCase()})`}
-          </option>
-        ))}
-      </select>
-    </label>
+      />
+    </div>
   );
 }
+
+const optionOf = ({ id, medium: { label, kind } }: Playable): [id: string, text: string] => [
+  id,
+  kind === "file" ? label : `${label} (${kind.toUpperCase()})`,
+];
 
 /** The file stays on this computer: the player reads it from the disk. */
 function LocalFile({ choose }: { readonly choose: (playable: Playable) => void }) {

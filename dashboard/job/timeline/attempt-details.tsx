@@ -18,7 +18,7 @@ type Props = {
 export function AttemptDetails({ bar, runs, nowMs, close }: Props) {
   const commands = runs.get(bar.key) ?? [];
   return (
-    <section class="tl-details" aria-label="Selected attempt">
+    <section class="stack tight section tl-details" aria-label="Selected attempt">
       <header>
         <h3 aria-live="polite">
           {nameOf(bar)}, attempt {bar.attempt} on {bar.node}: {wordOf(bar.state)}

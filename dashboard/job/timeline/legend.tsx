@@ -12,54 +12,46 @@ export function Legend({ bars }: { readonly bars: readonly Bar[] }) {
   );
   const endings = new Set(bars.map(({ state }) => state));
   return (
-    <ul class="tl-legend" aria-label="Legend">
+    <ul class="legend" aria-label="Legend">
       {ORDER.filter((look) => looks.has(look)).map((look) => (
-        <li key={look}>
-          <Swatch>
-            <g class={look}>
-              <rect class="fill" width={WIDTH} height={HEIGHT} rx={2} />
-              {look !== "encoding" && <rect class="texture" width={WIDTH} height={HEIGHT} rx={2} />}
-            </g>
-          </Swatch>
-          {LOOKS[look]}
-        </li>
+        <Entry key={look} look={look} text={LOOKS[look]} />
       ))}
       {Object.entries(ENDINGS)
         .filter(([state]) => endings.has(state as Bar["state"]))
         .map(([state, { word, sign }]) => (
-          <li key={state}>
-            <Swatch>
-              <g class={`bar ${state}`}>
-                <g class="encoding">
-                  <rect class="fill" width={WIDTH} height={HEIGHT} rx={2} />
-                </g>
-                <rect class="ending" width={WIDTH} height={HEIGHT} rx={2} />
-              </g>
-            </Swatch>
-            {sign} {word}
-          </li>
+          <Entry key={state} bar={state} frame="ending" text={`${sign} ${word}`} />
         ))}
       {bars.some(({ isSpeculative }) => isSpeculative) && (
-        <li>
-          <Swatch>
-            <g class="bar speculative">
-              <g class="encoding">
-                <rect class="fill" width={WIDTH} height={HEIGHT} rx={2} />
-              </g>
-              <rect class="outline" x={0.75} y={0.75} width={WIDTH - 1.5} height={HEIGHT - 1.5} rx={2} />
-            </g>
-          </Swatch>
-          second attempt of a slow chunk
-        </li>
+        <Entry bar="speculative" frame="outline" text="second attempt of a slow chunk" />
       )}
     </ul>
   );
 }
 
-function Swatch({ children }: { readonly children: preact.ComponentChildren }) {
+type EntryProps = {
+  readonly look?: Look;
+  /** The class of the bar. */
+  readonly bar?: string;
+  /** The class of the frame around the bar. */
+  readonly frame?: "ending" | "outline";
+  readonly text: string;
+};
+
+/** A small bar, drawn like the bars of the timeline, and its meaning. */
+function Entry({ look = "encoding", bar = "", frame, text }: EntryProps) {
+  const size = { width: WIDTH, height: HEIGHT, rx: 2 };
   return (
-    <svg width={WIDTH} height={HEIGHT} aria-hidden="true" focusable="false">
-      {children}
-    </svg>
+    <li>
+      <svg width={WIDTH} height={HEIGHT} aria-hidden="true" focusable="false">
+        <g class={`bar ${bar}`}>
+          <g class={look}>
+            <rect class="fill" {...size} />
+            {look !== "encoding" && <rect class="texture" {...size} />}
+          </g>
+          {frame && <rect class={frame} {...size} />}
+        </g>
+      </svg>
+      {text}
+    </li>
   );
 }

@@ -1,8 +1,7 @@
 // The plan of the request: outputs, renditions, skipped and rejected outputs, sizes and prices.
 import type { DryRunPlan } from "../../../client/index.ts";
 import { bytes, money, timecode } from "../../core/format.ts";
-import { costOf, LIST_SOURCE } from "../../core/list-prices.ts";
-import { currentPrices } from "../../core/prices.ts";
+import { costOf, currentPrices, LIST_SOURCE } from "../../core/prices.ts";
 import { Loading } from "../../parts/loading.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Scroll } from "../../parts/scroll.tsx";

@@ -1,7 +1,7 @@
 // Estimates of the sizes of a plan's outputs, and of another service's price for them.
 import type { DryRunPlan } from "../../../client/index.ts";
 import { type BitrateCodec, defaultBitrateKbps } from "../../../shared/plan/encoders/bitrates.ts";
-import type { Tier } from "../../core/list-prices.ts";
+import type { Tier } from "../../core/prices.ts";
 import { isObject, valueAt } from "./edit.ts";
 
 type PlannedOutput = DryRunPlan["outputs"][number];

@@ -1,6 +1,6 @@
 import { live, paused } from "../../core/account-events.ts";
 import { useKeys } from "../../core/keyboard.ts";
-import { Icon } from "../icon.tsx";
+import { Button } from "./button.tsx";
 
 const STATES = {
   live: "Live",
@@ -15,12 +15,13 @@ export function LiveButton() {
     paused.value = !paused.value;
   };
   useKeys({ p: { help: "Pause or resume live updates", run: toggle } });
-  const isPaused = paused.value;
   return (
-    <button type="button" class={`live ${isPaused ? "paused" : live.value}`} aria-pressed={isPaused} onClick={toggle}>
-      <Icon name={isPaused ? "play" : "pause"} />
-      <span class="live-state">{isPaused ? "Paused" : STATES[live.value]}</span>
-      <span class="visually-hidden">{isPaused ? ": resume live updates" : ": pause live updates"}</span>
-    </button>
+    <Button
+      icon={paused.value ? "play" : "pause"}
+      text={paused.value ? "Paused" : STATES[live.value]}
+      of={paused.value ? ": resume live updates" : ": pause live updates"}
+      aria-pressed={paused.value}
+      onClick={toggle}
+    />
   );
 }
