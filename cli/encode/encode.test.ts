@@ -222,7 +222,7 @@ it.each([
 ])("derives the name of outputs from the source %s: %s", (source, name) => expect(nameOf(source)).toBe(name));
 
 it("passes the facts from ffprobe to the plan", () => {
-  const video = { codec_type: "video", width: 1920, height: 1080, avg_frame_rate: "30000/1001" };
+  const video = { index: 0, codec_type: "video", width: 1920, height: 1080, avg_frame_rate: "30000/1001" };
   const rotated = { ...video, side_data_list: [{ rotation: -90 }] };
   expect(assumedSource({ streams: [rotated], format: { duration: "12.5" } })).toEqual({
     width: 1920,
@@ -232,7 +232,7 @@ it("passes the facts from ffprobe to the plan", () => {
     rotation: 90,
     audio: false,
   });
-  expect(assumedSource({ streams: [{ codec_type: "audio" }], format: {} })).toEqual({ audio: true });
+  expect(assumedSource({ streams: [{ index: 0, codec_type: "audio" }], format: {} })).toEqual({ audio: true });
 });
 
 it("encodes files of a watched folder that are complete, new and not hidden", () => {

@@ -1,8 +1,7 @@
 // copra plan: shows the plan of a job.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import * as z from "zod";
-import { fraction } from "#shared/media/media-probe.ts";
+import { fraction, MediaProbe, rotationOf } from "#shared/media/media-probe.ts";
 import { shellCommand } from "#shared/shell-quote.ts";
 import type { AssumedSource, Copra, DryRunPlan, JobRequest } from "../../client/index.ts";
 import { clientOf } from "../client.ts";
@@ -79,20 +78,6 @@ async function probeRemote(
   return null;
 }
 
-/** The parts of ffprobe's output that a plan needs: size, frame rate and duration. */
-const Probe = z.object({
-  streams: z.array(
-    z.object({
-      codec_type: z.string().optional(),
-      width: z.number().optional(),
-      height: z.number().optional(),
-      avg_frame_rate: z.string().optional(),
-      side_data_list: z.array(z.object({ rotation: z.number().optional() })).optional(),
-    }),
-  ),
-  format: z.object({ duration: z.string().optional() }).optional(),
-});
-
 const TIME_LIMIT_MS = 15_000;
 
 /** Returns null if this machine has no ffprobe, or ffprobe cannot read the file. */
@@ -101,7 +86,7 @@ async function probeFile(path: string, env: Env): Promise<AssumedSource | null> 
   try {
     const options = { timeout: TIME_LIMIT_MS, maxBuffer: 2 ** 24 };
     const { stdout } = await promisify(execFile)(env.FFPROBE_PATH || "ffprobe", argv, options);
-    return assumedSource(Probe.parse(JSON.parse(stdout)));
+    return assumedSource(MediaProbe.parse(JSON.parse(stdout)));
   } catch {
     return null;
   }
@@ -111,26 +96,21 @@ async function probeFile(path: string, env: Env): Promise<AssumedSource | null> 
  * Returns the source facts for a dry run (worker/http/dry-run/assumed-source.ts). Omits values out of range, so that
  * the defaults apply.
  */
-export function assumedSource({ streams, format }: z.infer<typeof Probe>): AssumedSource {
+export function assumedSource({ streams, format }: MediaProbe): AssumedSource {
   const video = streams.find(({ codec_type }) => codec_type === "video");
-  const seconds = Number(format?.duration);
+  const seconds = Number(format.duration);
   const fps = fraction(video?.avg_frame_rate) ?? 0;
-  const rotation = quarterTurns(video?.side_data_list?.find(({ rotation }) => rotation !== undefined)?.rotation ?? 0);
+  const degrees = video ? rotationOf(video) : 0;
+  const rotation = ([90, 180, 270] as const).find((known) => known === degrees);
   return {
     ...(within(video?.width, 16, 16_384) ? { width: video?.width } : {}),
     ...(within(video?.height, 16, 16_384) ? { height: video?.height } : {}),
     ...(within(fps, 1, 240) ? { fps: Math.round(fps * 1000) / 1000 } : {}),
     ...(seconds > 0 ? { duration: Math.min(86_400, seconds) } : {}),
-    ...(rotation === 0 ? {} : { rotation }),
+    ...(rotation === undefined ? {} : { rotation }),
     audio: streams.some(({ codec_type }) => codec_type === "audio"),
   };
 }
 
 const within = (value: number | undefined, least: number, most: number): boolean =>
   value !== undefined && value >= least && value <= most;
-
-/** ffprobe's rotation is counterclockwise. */
-function quarterTurns(degrees: number): 0 | 90 | 180 | 270 {
-  const clockwise = (((-degrees % 360) + 360) % 360) as number;
-  return clockwise === 90 || clockwise === 180 || clockwise === 270 ? clockwise : 0;
-}
