@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { processSource } from "../encoder-node/testing/process-source.ts";
+import { processSource } from "../encoder-node/testing/jobs/process-source.ts";
 import { closeServers } from "../encoder-node/testing/range-server.ts";
 import { openWorkshop } from "../encoder-node/testing/source-workshop.ts";
 import { timeText } from "../shared/media/clock-time.ts";

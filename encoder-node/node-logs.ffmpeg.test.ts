@@ -14,7 +14,7 @@ import { specOf } from "#shared/testing/output-specs.ts";
 import { startNode } from "./node.ts";
 import { NodeIdentity } from "./node-identity.ts";
 import { probeFile } from "./source/probe/probe.ts";
-import { ffmpeg, tools } from "./testing/stream-encode.ts";
+import { ffmpeg, tools } from "./testing/jobs/stream-encode.ts";
 import { startTraceCollector, type TraceCollector } from "./testing/trace-collector.ts";
 import { readTraceExport } from "./tracing/export-settings.ts";
 

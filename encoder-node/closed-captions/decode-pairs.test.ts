@@ -1,7 +1,7 @@
 // CEA-608 as cues of WebVTT.
 import { expect, it } from "vitest";
 import type { CaptionChannel } from "#shared/job/subtitles.ts";
-import { lettersOf, type Pair, twice } from "../testing/captioned-clip.ts";
+import { lettersOf, type Pair, twice } from "../testing/jobs/captioned-clip.ts";
 import type { CaptionPair } from "./caption-pairs.ts";
 import { decodePairs } from "./decode-pairs.ts";
 

@@ -8,7 +8,7 @@ import { parse } from "mpd-parser";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { OutputReport } from "#shared/protocol/reports.ts";
 import { specOf } from "#shared/testing/output-specs.ts";
-import { type ChunkTestBed, encodeWhole, type Outputs, openChunkTestBed } from "../testing/chunked-jobs.ts";
+import { type ChunkTestBed, encodeWhole, type Outputs, openChunkTestBed } from "../testing/jobs/chunked-jobs.ts";
 import { REFERENCE_FFMPEG } from "../testing/plan-runs.ts";
 
 const CLIP = "short-languages.mkv";

@@ -5,9 +5,9 @@ import { join, posix } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { runCommand } from "../ffmpeg/run-command.ts";
 import { RunFiles } from "../run-files/run-files.ts";
+import { ffmpeg, planStream, tools } from "../testing/jobs/stream-encode.ts";
+import { type Respond, startTestStorage, type TestStorage } from "../testing/jobs/stream-storage.ts";
 import { silentLog } from "../testing/silent-log.ts";
-import { ffmpeg, planStream, tools } from "../testing/stream-encode.ts";
-import { type Respond, startTestStorage, type TestStorage } from "../testing/stream-storage.ts";
 import { storageAgent } from "../upload/storage-agent.ts";
 import { openPublication } from "./publication.ts";
 

@@ -13,8 +13,8 @@ import * as z from "zod";
 import type { UploadPart } from "#shared/protocol/uploads.ts";
 import { runCommand } from "../ffmpeg/run-command.ts";
 import { RunFiles } from "../run-files/run-files.ts";
+import { ffmpeg, planStream, tools } from "../testing/jobs/stream-encode.ts";
 import { silentLog } from "../testing/silent-log.ts";
-import { ffmpeg, planStream, tools } from "../testing/stream-encode.ts";
 import { storageAgent } from "../upload/storage-agent.ts";
 import { openPublication, type PublicationDeps } from "./publication.ts";
 

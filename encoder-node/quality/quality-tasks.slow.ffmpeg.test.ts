@@ -8,7 +8,7 @@ import {
   encodeWhole,
   type Outputs,
   openChunkTestBed,
-} from "../testing/chunked-jobs.ts";
+} from "../testing/jobs/chunked-jobs.ts";
 import { REFERENCE_FFMPEG } from "../testing/plan-runs.ts";
 import { tools } from "../testing/task-deps.ts";
 

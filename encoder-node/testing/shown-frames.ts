@@ -2,8 +2,8 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { toolEnvironment } from "../ffmpeg/sandbox/tool-environment.ts";
+import type { ProcessedOutput } from "./jobs/process-source.ts";
 import { decode, FFPROBE, REFERENCE_FFMPEG } from "./plan-runs.ts";
-import type { ProcessedOutput } from "./process-source.ts";
 
 /** Pixels of a frame in tests of captions. */
 export const CAPTIONED_FRAME = 320 * 180;

@@ -8,8 +8,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vite
 import { AppError } from "#shared/errors.ts";
 import type { UploadsRequest } from "#shared/protocol/uploads.ts";
 import { Limiter } from "../async/in-parallel.ts";
+import { loopback, md5 } from "../testing/jobs/upload-storage.ts";
 import { silentLog } from "../testing/silent-log.ts";
-import { loopback, md5 } from "../testing/upload-storage.ts";
 import { type Content, fileContent, headedContent, rangeContent } from "./content.ts";
 import { type EarlyUpload, type GrowingFile, openEarlyUpload } from "./early-upload.ts";
 import type { RequestUploads } from "./upload.ts";

@@ -1,5 +1,13 @@
 import { describe, expect, it, test } from "vitest";
-import { CLIP, closeStorages, partsOf, type Respond, storage, upload, useUploads } from "../testing/upload-storage.ts";
+import {
+  CLIP,
+  closeStorages,
+  partsOf,
+  type Respond,
+  storage,
+  upload,
+  useUploads,
+} from "../testing/jobs/upload-storage.ts";
 import { bytesContent } from "./content.ts";
 
 useUploads();

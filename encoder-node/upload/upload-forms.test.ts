@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { describe, expect, it, test } from "vitest";
 import type { UploadPart } from "#shared/protocol/uploads.ts";
-import { CLIP, clipPath, type Received, storage, upload, useUploads } from "../testing/upload-storage.ts";
+import { CLIP, clipPath, type Received, storage, upload, useUploads } from "../testing/jobs/upload-storage.ts";
 import { fileContent } from "./content.ts";
 
 useUploads();

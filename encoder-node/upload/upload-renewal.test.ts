@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { AppError } from "#shared/errors.ts";
 import type { UploadPart } from "#shared/protocol/uploads.ts";
-import { CLIP, md5, partsOf, storage, upload, useUploads } from "../testing/upload-storage.ts";
+import { CLIP, md5, partsOf, storage, upload, useUploads } from "../testing/jobs/upload-storage.ts";
 import { bytesContent } from "./content.ts";
 
 useUploads();

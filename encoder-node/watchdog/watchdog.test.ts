@@ -9,7 +9,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, it } from "vitest";
 
-const PROCESS = fileURLToPath(new URL("../testing/hanging-process.ts", import.meta.url));
+const PROCESS = fileURLToPath(new URL("../testing/processes/hanging-process.ts", import.meta.url));
 const LEASE = "AAAAAAAAAAAAAA.inspect.1";
 const FAILURE = { token: "token-of-inspect", failure: { code: "node_failed", message: expect.any(String) } };
 

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import type { LeaseId } from "#shared/ids.ts";
-import { type ScratchBucket, startScratchBucket } from "../testing/scratch-bucket.ts";
+import { type ScratchBucket, startScratchBucket } from "../testing/jobs/scratch-bucket.ts";
 import { silentLog as log } from "../testing/silent-log.ts";
 import { bytesContent } from "../upload/content.ts";
 import { storageAgent } from "../upload/storage-agent.ts";

@@ -13,7 +13,7 @@ it.each<[string, StackPart[]]>([
   ["local/control-plane/outbound.ts", ["control plane"]],
   ["local/demo/sample.ts", []],
   ["worker/http/app.test.ts", []],
-  ["encoder-node/testing/name-server.ts", []],
+  ["encoder-node/testing/processes/name-server.ts", []],
   ["worker/README.md", []],
   ["worker/http/app.ts~", []],
 ])("saving the file %s restarts %j", (path, parts) => {

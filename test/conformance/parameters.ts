@@ -60,7 +60,7 @@ const LOUDNESS = {
 const EXTENSIONS = {
   subtitles: texts("adds all text tracks with their languages, names and dispositions"),
   captions: testNamed(
-    "encoder-node/testing/captions.ffmpeg.test.ts",
+    "encoder-node/testing/sources/captions.ffmpeg.test.ts",
     "keeps the captions of the source, and announces them in streams",
   ),
   burn: burnt("are in all renditions of streams, and fail alone"),

@@ -9,7 +9,7 @@ import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
 import { runCommand } from "../../encoder-node/ffmpeg/run-command.ts";
 import { encode } from "../../encoder-node/tasks/encode/encode.ts";
 import { inspect } from "../../encoder-node/tasks/inspect/inspect.ts";
-import { startTestStorage, type TestStorage } from "../../encoder-node/testing/stream-storage.ts";
+import { startTestStorage, type TestStorage } from "../../encoder-node/testing/jobs/stream-storage.ts";
 import { startTestNode, type TestNode, tools } from "../../encoder-node/testing/task-deps.ts";
 import type { TaskDeps } from "../../encoder-node/workspace/task-deps.ts";
 import { childrenNamed, watchChildren } from "./children.ts";

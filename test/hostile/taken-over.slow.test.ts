@@ -20,7 +20,7 @@ import {
   leaseOf,
   newJob,
   openChunkTestBed,
-} from "../../encoder-node/testing/chunked-jobs.ts";
+} from "../../encoder-node/testing/jobs/chunked-jobs.ts";
 import { REFERENCE_FFMPEG } from "../../encoder-node/testing/plan-runs.ts";
 import { tools } from "../../encoder-node/testing/task-deps.ts";
 import { type Act, ALL_ACTS, type Target, takenOver } from "./taken-over.ts";

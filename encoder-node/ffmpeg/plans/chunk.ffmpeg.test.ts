@@ -5,8 +5,8 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { StreamTrack } from "#shared/plan/streams/planned-stream.ts";
 import type { OutputOptions } from "#shared/testing/output-specs.ts";
-import { type Both, look, lossless, type Made, makeBoth, type Shown } from "../../testing/chunked-encodes.ts";
 import { few, SLOW } from "../../testing/few.ts";
+import { type Both, look, lossless, type Made, makeBoth, type Shown } from "../../testing/jobs/chunked-encodes.ts";
 import { makeClip } from "../../testing/plan-runs.ts";
 
 let folder: string;

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { makeBoth } from "../../testing/chunked-encodes.ts";
 import { few } from "../../testing/few.ts";
+import { makeBoth } from "../../testing/jobs/chunked-encodes.ts";
 import { encodeOne, FFPROBE, makeClip } from "../../testing/plan-runs.ts";
 import { toolEnvironment } from "../sandbox/tool-environment.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import type { Inspection } from "../../testing/inside-sandbox.ts";
+import type { Inspection } from "../../testing/processes/inside-sandbox.ts";
 import { parseHardLimits } from "../limits.ts";
 import { type Isolation, isolationLevel } from "./isolation.ts";
 
@@ -41,7 +41,7 @@ const { findIsolation } = await import("./isolation.ts");
 const { sandbox } = await findIsolation();
 const isRoot = process.getuid?.() === 0;
 const NOBODY = 65_534;
-const PROGRAM = join(import.meta.dirname, "../../testing/inside-sandbox.ts");
+const PROGRAM = join(import.meta.dirname, "../../testing/processes/inside-sandbox.ts");
 
 /** Inspects the sandbox from a separate process whose environment contains secrets, as this user or another. */
 async function inspect(home: string, uid: number | null, kind: string): Promise<Inspection> {

@@ -1,7 +1,7 @@
 import { XMLParser } from "fast-xml-parser";
 import { parse } from "mpd-parser";
 import { expect, test } from "vitest";
-import { audioTrack, videoTrack } from "../../testing/sample-tracks.ts";
+import { audioTrack, videoTrack } from "../../testing/sources/sample-tracks.ts";
 import { type DashPackage, dashManifestFile } from "./dash-manifest.ts";
 
 const timing = { timescale: 30_000, seconds: [6.006, 6.006, 3] };

@@ -1,7 +1,7 @@
 import * as hlsParser from "hls-parser";
 import { Parser } from "m3u8-parser";
 import { expect, test } from "vitest";
-import { audioTrack, videoTrack } from "../../testing/sample-tracks.ts";
+import { audioTrack, videoTrack } from "../../testing/sources/sample-tracks.ts";
 import { type HlsPackage, hlsTextFiles } from "./hls-playlists.ts";
 
 hlsParser.setOptions({ strictMode: true });

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { CLIP, fetchTo, folder, sendClip, useFetchFolder, WHOLE } from "../../testing/fetched-source.ts";
+import { CLIP, fetchTo, folder, sendClip, useFetchFolder, WHOLE } from "../../testing/jobs/fetched-source.ts";
 import { closeServers, serve } from "../../testing/range-server.ts";
 import { type FreeSpace, SourceDisk } from "./source-disk.ts";
 

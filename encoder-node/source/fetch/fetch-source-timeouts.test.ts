@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { type AddressInfo, createServer as createSocketServer } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { CLIP, fetchTo, QUICK, sendClip, useFetchFolder, VERSION, WHOLE } from "../../testing/fetched-source.ts";
+import { CLIP, fetchTo, QUICK, sendClip, useFetchFolder, VERSION, WHOLE } from "../../testing/jobs/fetched-source.ts";
 import { closeServers, serve } from "../../testing/range-server.ts";
 import { newResumeState } from "./fetch-options.ts";
 

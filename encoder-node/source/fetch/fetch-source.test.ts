@@ -9,7 +9,7 @@ import {
   useFetchFolder,
   VERSION,
   WHOLE,
-} from "../../testing/fetched-source.ts";
+} from "../../testing/jobs/fetched-source.ts";
 import { closeServers, serve } from "../../testing/range-server.ts";
 
 useFetchFolder();

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { ALLOW_SETTINGS, HOSTILE_ADDRESSES, isRefused } from "#shared/testing/hostile-addresses.ts";
-import { outcome, READERS, REFUSED, startTrap, WRITERS } from "../../testing/network-clients.ts";
+import { outcome, READERS, REFUSED, startTrap, WRITERS } from "../../testing/processes/network-clients.ts";
 
 const trap = await startTrap();
 beforeEach(() => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { HOSTILE_NAMES } from "#shared/testing/hostile-addresses.ts";
-import { startNameServer } from "../../testing/name-server.ts";
-import { outcome, READERS, REFUSED, startTrap, WRITERS } from "../../testing/network-clients.ts";
+import { startNameServer } from "../../testing/processes/name-server.ts";
+import { outcome, READERS, REFUSED, startTrap, WRITERS } from "../../testing/processes/network-clients.ts";
 
 const trap = await startTrap();
 const names = new Map(HOSTILE_NAMES);

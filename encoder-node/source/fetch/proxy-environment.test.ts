@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, expect, it } from "vitest";
-import { startTrap } from "../../testing/network-clients.ts";
+import { startTrap } from "../../testing/processes/network-clients.ts";
 
 const [proxy, server] = [await startTrap(), await startTrap()];
 afterAll(() => Promise.all([proxy.close(), server.close()]));
@@ -18,7 +18,7 @@ it("the address guard ignores proxies in the environment", async () => {
     no_proxy: "",
   };
   const urls = [`http://127.0.0.1:${server.port}/`, "http://10.0.0.1/", "https://10.0.0.1/", "http://nosuch.invalid/"];
-  const clients = new URL("../../testing/network-clients.ts", import.meta.url).href;
+  const clients = new URL("../../testing/processes/network-clients.ts", import.meta.url).href;
   const script = `
     const { READERS, WRITERS, outcome } = await import(${JSON.stringify(clients)});
     const folder = ${JSON.stringify(server.folder)};

@@ -6,6 +6,7 @@ import type { Hardware } from "#shared/protocol/capabilities.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import { specOf } from "#shared/testing/output-specs.ts";
 import { withoutSandbox } from "../../ffmpeg/sandbox/isolation.ts";
+import { SLOW } from "../../testing/few.ts";
 import {
   type Chunked,
   type ChunkTestBed,
@@ -13,8 +14,7 @@ import {
   leaseOf,
   newJob,
   openChunkTestBed,
-} from "../../testing/chunked-jobs.ts";
-import { SLOW } from "../../testing/few.ts";
+} from "../../testing/jobs/chunked-jobs.ts";
 import { tools } from "../../testing/task-deps.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { encodeAudio } from "../audio.ts";

@@ -14,7 +14,7 @@ import { specOf } from "#shared/testing/output-specs.ts";
 import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
 import { boxHeader } from "../../package/mp4/boxes.ts";
 import { probeFile } from "../../source/probe/probe.ts";
-import { makeHeldFfmpeg, releaseRuns } from "../../testing/held-ffmpeg.ts";
+import { makeHeldFfmpeg, releaseRuns } from "../../testing/processes/held-ffmpeg.ts";
 import { startTestNode, type TestNode, tools } from "../../testing/task-deps.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { encode } from "./encode.ts";

@@ -1,6 +1,6 @@
 // Text of a source of five hours, from ffmpeg's demuxers to stored files and playlists.
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { cuesIn, objectIn, openSubtitleJobs, type SubtitleJobs, subRip } from "../../testing/subtitle-jobs.ts";
+import { cuesIn, objectIn, openSubtitleJobs, type SubtitleJobs, subRip } from "../../testing/jobs/subtitle-jobs.ts";
 
 const HOURS = 5;
 const CUES = Array.from({ length: HOURS * 360 }, (_, at): [number, number, string] => [

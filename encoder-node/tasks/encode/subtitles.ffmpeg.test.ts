@@ -1,6 +1,6 @@
 // Text tracks of sources in streams, from ffmpeg's demuxers to stored playlists.
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { cuesIn, objectIn, openSubtitleJobs, type SubtitleJobs, subRip } from "../../testing/subtitle-jobs.ts";
+import { cuesIn, objectIn, openSubtitleJobs, type SubtitleJobs, subRip } from "../../testing/jobs/subtitle-jobs.ts";
 
 /** Texts of scripts that are written in other directions or without spaces. */
 const LANGUAGES: readonly (readonly [language: string, text: string])[] = [

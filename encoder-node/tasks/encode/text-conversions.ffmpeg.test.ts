@@ -1,8 +1,6 @@
 // Each source of text in each kind of output: times and text of 40 languages.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { captionFrames, lettersOf, pairsByFrame, twice } from "../../testing/captioned-clip.ts";
-import { closeServers, serve } from "../../testing/range-server.ts";
-import { openWorkshop } from "../../testing/source-workshop.ts";
+import { captionFrames, lettersOf, pairsByFrame, twice } from "../../testing/jobs/captioned-clip.ts";
 import {
   cuesIn,
   type Encoded,
@@ -10,7 +8,9 @@ import {
   openSubtitleJobs,
   type SubtitleJobs,
   subRip,
-} from "../../testing/subtitle-jobs.ts";
+} from "../../testing/jobs/subtitle-jobs.ts";
+import { closeServers, serve } from "../../testing/range-server.ts";
+import { openWorkshop } from "../../testing/source-workshop.ts";
 
 const TEXTS = [
   ...["Größe & <Maß>", "مرحبا بكم في المطار", "ברוכים הבאים", "ยินดีต้อนรับสู่สนามบิน", "空港（くうこう）へようこそ"],

@@ -8,8 +8,8 @@ import { MAX_SPLIT_POINTS, type PackedSplitPoints, unpackSplitPoints } from "#sh
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
+import { type ScratchBucket, startScratchBucket } from "../../testing/jobs/scratch-bucket.ts";
 import { closeServers, sendRange, serve, type TestServer } from "../../testing/range-server.ts";
-import { type ScratchBucket, startScratchBucket } from "../../testing/scratch-bucket.ts";
 import { startTestNode, type TestNode, tools } from "../../testing/task-deps.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { inspect } from "./inspect.ts";

@@ -15,7 +15,7 @@ import {
   encodeWhole,
   type Outputs,
   openChunkTestBed,
-} from "../../testing/chunked-jobs.ts";
+} from "../../testing/jobs/chunked-jobs.ts";
 import { sendRange, serve } from "../../testing/range-server.ts";
 import { tools } from "../../testing/task-deps.ts";
 

@@ -8,17 +8,17 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import * as z from "zod";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
 import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
-import { captionFrames, lettersOf, type Pair, pairsByFrame, twice } from "../../testing/captioned-clip.ts";
+import { captionFrames, lettersOf, type Pair, pairsByFrame, twice } from "../../testing/jobs/captioned-clip.ts";
 import {
   type ChunkTestBed,
   encodeInChunks,
   encodeWhole,
   type Outputs,
   openChunkTestBed,
-} from "../../testing/chunked-jobs.ts";
-import { makeLosslessFfmpeg } from "../../testing/lossless-ffmpeg.ts";
+} from "../../testing/jobs/chunked-jobs.ts";
+import { subRip } from "../../testing/jobs/subtitle-jobs.ts";
+import { makeLosslessFfmpeg } from "../../testing/processes/lossless-ffmpeg.ts";
 import { openWorkshop } from "../../testing/source-workshop.ts";
-import { subRip } from "../../testing/subtitle-jobs.ts";
 import { tools } from "../../testing/task-deps.ts";
 
 const run = promisify(execFile);

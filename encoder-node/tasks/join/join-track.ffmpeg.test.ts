@@ -7,7 +7,7 @@ import { streamArguments } from "#shared/plan/streams/stream-muxers.ts";
 import type { ScratchTrack } from "#shared/protocol/scratch.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
 import { bodyAt, boxesIn } from "../../package/mp4/boxes.ts";
-import { type ScratchBucket, startScratchBucket } from "../../testing/scratch-bucket.ts";
+import { type ScratchBucket, startScratchBucket } from "../../testing/jobs/scratch-bucket.ts";
 import { startTestNode, type TestNode, tools } from "../../testing/task-deps.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { readChunkFacts } from "../chunk/chunk-file.ts";

@@ -9,7 +9,7 @@ import {
   encodeInChunks,
   leaseOf,
   openChunkTestBed,
-} from "../../testing/chunked-jobs.ts";
+} from "../../testing/jobs/chunked-jobs.ts";
 import { REFERENCE_FFMPEG } from "../../testing/plan-runs.ts";
 import { chunk } from "../chunk/chunk.ts";
 

@@ -14,10 +14,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll } from "vitest";
 import type { UploadPart } from "#shared/protocol/uploads.ts";
-import { fileContent } from "../upload/content.ts";
-import { storageAgent } from "../upload/storage-agent.ts";
-import { type Upload, uploadContent } from "../upload/upload.ts";
-import { silentLog } from "./silent-log.ts";
+import { fileContent } from "../../upload/content.ts";
+import { storageAgent } from "../../upload/storage-agent.ts";
+import { type Upload, uploadContent } from "../../upload/upload.ts";
+import { silentLog } from "../silent-log.ts";
 
 export const CLIP = Buffer.from(Uint8Array.from({ length: 6_000_001 }, (_, i) => (i * 2_654_435_761) >>> 11));
 

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { OutputOptions } from "#shared/testing/output-specs.ts";
-import { captionedClip, captionsOf } from "./captioned-clip.ts";
-import { makeBoth } from "./chunked-encodes.ts";
-import { processSource } from "./process-source.ts";
-import { closeServers } from "./range-server.ts";
-import { openWorkshop } from "./source-workshop.ts";
+import { captionedClip, captionsOf } from "../jobs/captioned-clip.ts";
+import { makeBoth } from "../jobs/chunked-encodes.ts";
+import { processSource } from "../jobs/process-source.ts";
+import { closeServers } from "../range-server.ts";
+import { openWorkshop } from "../source-workshop.ts";
 
 let folder: string;
 let clip: string;

@@ -11,11 +11,11 @@ import type { QualityReport } from "#shared/protocol/quality.ts";
 import type { OutputReport } from "#shared/protocol/reports.ts";
 import type { UploadsRequest } from "#shared/protocol/uploads.ts";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
-import { encode } from "../tasks/encode/encode.ts";
-import { inspect } from "../tasks/inspect/inspect.ts";
-import type { TaskDeps } from "../workspace/task-deps.ts";
-import { serve } from "./range-server.ts";
-import { startTestNode, tools } from "./task-deps.ts";
+import { encode } from "../../tasks/encode/encode.ts";
+import { inspect } from "../../tasks/inspect/inspect.ts";
+import type { TaskDeps } from "../../workspace/task-deps.ts";
+import { serve } from "../range-server.ts";
+import { startTestNode, tools } from "../task-deps.ts";
 
 export type ProcessedOutput =
   | { readonly ok: true; readonly files: readonly string[]; readonly note?: string; readonly quality?: QualityReport }

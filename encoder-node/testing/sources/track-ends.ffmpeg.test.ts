@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { OutputOptions } from "#shared/testing/output-specs.ts";
-import { processSource } from "./process-source.ts";
-import { closeServers } from "./range-server.ts";
-import { openWorkshop } from "./source-workshop.ts";
+import { processSource } from "../jobs/process-source.ts";
+import { closeServers } from "../range-server.ts";
+import { openWorkshop } from "../source-workshop.ts";
 import { trackSeconds } from "./track-seconds.ts";
 import {
   lateAudio,

@@ -5,9 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { OutputOptions } from "#shared/testing/output-specs.ts";
-import { few } from "./few.ts";
-import { type ProcessedOutput, processSource } from "./process-source.ts";
-import { closeServers } from "./range-server.ts";
+import { few } from "../few.ts";
+import { type ProcessedOutput, processSource } from "../jobs/process-source.ts";
+import { closeServers } from "../range-server.ts";
+import { fileSeconds, frameAt, shownFrames } from "../shown-frames.ts";
+import { openWorkshop } from "../source-workshop.ts";
 import {
   animatedPng,
   browserRecording,
@@ -22,8 +24,6 @@ import {
   truncatedRecording,
   truncatedWebm,
 } from "./real-world-sources.ts";
-import { fileSeconds, frameAt, shownFrames } from "./shown-frames.ts";
-import { openWorkshop } from "./source-workshop.ts";
 
 let folder: string;
 beforeAll(async () => {

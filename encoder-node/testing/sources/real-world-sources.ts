@@ -1,6 +1,6 @@
 // Sources with the special properties of files from real use. Each is generated within seconds.
-import { asDataStream, crc32 } from "./mpegts-tables.ts";
-import { replaceText, type SourceWorkshop, truncated } from "./source-workshop.ts";
+import { asDataStream, crc32 } from "../mpegts-tables.ts";
+import { replaceText, type SourceWorkshop, truncated } from "../source-workshop.ts";
 
 /** Makes the source in the workshop's folder and returns its path. */
 export type RealWorldSource = (workshop: SourceWorkshop) => Promise<string>;

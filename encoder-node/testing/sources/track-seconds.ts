@@ -1,8 +1,8 @@
 // The ends of the tracks of a file or a playlist, decoded by ffmpeg.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { toolEnvironment } from "../ffmpeg/sandbox/tool-environment.ts";
-import { REFERENCE_FFMPEG } from "./plan-runs.ts";
+import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
+import { REFERENCE_FFMPEG } from "../plan-runs.ts";
 
 const run = promisify(execFile);
 

@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { toolEnvironment } from "../ffmpeg/sandbox/tool-environment.ts";
-import { REFERENCE_FFMPEG } from "./plan-runs.ts";
-import { processSource } from "./process-source.ts";
-import { closeServers } from "./range-server.ts";
-import { openWorkshop } from "./source-workshop.ts";
+import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
+import { processSource } from "../jobs/process-source.ts";
+import { REFERENCE_FFMPEG } from "../plan-runs.ts";
+import { closeServers } from "../range-server.ts";
+import { openWorkshop } from "../source-workshop.ts";
 
 let folder: string;
 beforeAll(async () => {

@@ -15,10 +15,10 @@ import { type ChunkTrack, planChunk } from "#shared/plan/tasks/plan-chunk.ts";
 import { planEncode } from "#shared/plan/tasks/plan-encode.ts";
 import { planJoin } from "#shared/plan/tasks/plan-join.ts";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
-import { toolEnvironment } from "../ffmpeg/sandbox/tool-environment.ts";
-import { readFrameIndex } from "../source/frame-index/frame-index.ts";
-import { probeSource } from "../source/probe/probe-source.ts";
-import { FFMPEG, FFPROBE, REFERENCE_FFMPEG, tested } from "./plan-runs.ts";
+import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
+import { readFrameIndex } from "../../source/frame-index/frame-index.ts";
+import { probeSource } from "../../source/probe/probe-source.ts";
+import { FFMPEG, FFPROBE, REFERENCE_FFMPEG, tested } from "../plan-runs.ts";
 
 const { ffprobe } = tested;
 const options = { env: toolEnvironment(), maxBuffer: 64 * 1024 * 1024 } as const;

@@ -1,7 +1,7 @@
 // The real ffmpeg, whose runs write everything, but do not end before a test releases them.
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { tools } from "./task-deps.ts";
+import { tools } from "../task-deps.ts";
 
 /** A run does not end while this file is in its folder, the only writable folder of its sandbox. */
 const HELD = "held";

@@ -1,8 +1,8 @@
 // A process whose main thread hangs under a watchdog: `hanging-process.ts <how> <url> <spool>`.
 import { LeaseProof } from "#shared/protocol/leases.ts";
-import { workingOn } from "../watchdog/current-lease.ts";
-import { startWatchdog } from "../watchdog/watchdog.ts";
-import { silentLog } from "./silent-log.ts";
+import { workingOn } from "../../watchdog/current-lease.ts";
+import { startWatchdog } from "../../watchdog/watchdog.ts";
+import { silentLog } from "../silent-log.ts";
 
 const [how = "", url = "", spool = ""] = process.argv.slice(2);
 const lease = (task: string) => LeaseProof.parse({ lease: `AAAAAAAAAAAAAA.${task}.1`, token: `token-of-${task}` });

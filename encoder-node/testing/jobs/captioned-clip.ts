@@ -2,9 +2,9 @@
 import { execFile } from "node:child_process";
 import { basename, dirname } from "node:path";
 import { promisify } from "node:util";
-import { toolEnvironment } from "../ffmpeg/sandbox/tool-environment.ts";
-import { REFERENCE_FFMPEG } from "./plan-runs.ts";
-import type { SourceWorkshop } from "./source-workshop.ts";
+import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
+import { REFERENCE_FFMPEG } from "../plan-runs.ts";
+import type { SourceWorkshop } from "../source-workshop.ts";
 
 const run = promisify(execFile);
 

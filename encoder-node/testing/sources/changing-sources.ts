@@ -1,7 +1,7 @@
 // Sources that change midway, or whose audio is unusual. Each is generated within seconds.
 import { readFile } from "node:fs/promises";
+import type { SourceWorkshop } from "../source-workshop.ts";
 import type { RealWorldSource } from "./real-world-sources.ts";
-import type { SourceWorkshop } from "./source-workshop.ts";
 
 const WHITE = (size: string) => `-f lavfi -i color=white:s=${size}:r=25:d=1`;
 const TONE = "-f lavfi -i sine=r=48000:d=1";

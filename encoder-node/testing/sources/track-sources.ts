@@ -4,9 +4,9 @@ import { readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import type { OutputOptions } from "#shared/testing/output-specs.ts";
-import { toolEnvironment } from "../ffmpeg/sandbox/tool-environment.ts";
-import { FFPROBE } from "./plan-runs.ts";
-import type { SourceWorkshop } from "./source-workshop.ts";
+import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
+import { FFPROBE } from "../plan-runs.ts";
+import type { SourceWorkshop } from "../source-workshop.ts";
 
 const run = promisify(execFile);
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { AwsClient } from "aws4fetch";
-import type { TaskDeps } from "../workspace/task-deps.ts";
+import type { TaskDeps } from "../../workspace/task-deps.ts";
 
 /** Runs in a process of its own, because s3rver has a single account per process. */
 const SERVER = `

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { OutputOptions } from "#shared/testing/output-specs.ts";
-import { few, SLOW } from "./few.ts";
-import { type ProcessedOutput, processSource } from "./process-source.ts";
-import { closeServers } from "./range-server.ts";
-import { openWorkshop } from "./source-workshop.ts";
-import { isFfmpeg5 } from "./task-deps.ts";
+import { few, SLOW } from "../few.ts";
+import { type ProcessedOutput, processSource } from "../jobs/process-source.ts";
+import { closeServers } from "../range-server.ts";
+import { openWorkshop } from "../source-workshop.ts";
+import { isFfmpeg5 } from "../task-deps.ts";
 import { trackSeconds } from "./track-seconds.ts";
 import {
   chained,

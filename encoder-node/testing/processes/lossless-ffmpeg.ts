@@ -1,7 +1,7 @@
 // The real ffmpeg, whose x264 is lossless, so that output frames equal the frames of the filters.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { tools } from "./task-deps.ts";
+import { tools } from "../task-deps.ts";
 
 /** The tool is stored in the folder. */
 export async function makeLosslessFfmpeg(folder: string): Promise<typeof tools.ffmpeg> {

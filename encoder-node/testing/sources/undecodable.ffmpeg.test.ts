@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { AppError } from "#shared/errors.ts";
-import { processSource } from "./process-source.ts";
-import { closeServers } from "./range-server.ts";
-import { openWorkshop, type SourceWorkshop } from "./source-workshop.ts";
+import { processSource } from "../jobs/process-source.ts";
+import { closeServers } from "../range-server.ts";
+import { openWorkshop, type SourceWorkshop } from "../source-workshop.ts";
 
 let folder: string;
 let workshop: SourceWorkshop;

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import type { FileName, UploadTicket } from "#shared/protocol/uploads.ts";
-import type { TaskDeps } from "../workspace/task-deps.ts";
+import type { TaskDeps } from "../../workspace/task-deps.ts";
 
 /** May respond in place of the storage; `count` is the number of requests so far. True when it handles the request. */
 export type Respond = (name: string, response: ServerResponse, count: number) => boolean;

@@ -1,10 +1,10 @@
 // Checks of sources that change midway, or whose audio is unusual: inspection, plan, ffmpeg and the frames of a player.
 import { expect } from "vitest";
 import type { OutputOptions } from "#shared/testing/output-specs.ts";
-import { decode, decodeAudio } from "./plan-runs.ts";
-import { type ProcessedOutput, processSource } from "./process-source.ts";
-import { shownFrames } from "./shown-frames.ts";
-import { isFfmpeg5 } from "./task-deps.ts";
+import { type ProcessedOutput, processSource } from "../jobs/process-source.ts";
+import { decode, decodeAudio } from "../plan-runs.ts";
+import { shownFrames } from "../shown-frames.ts";
+import { isFfmpeg5 } from "../task-deps.ts";
 
 /** The files of an output that ffmpeg reads. Throws the message of a failure. */
 export function filesOf(output: ProcessedOutput | undefined): readonly string[] {

@@ -3,6 +3,9 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { processSource } from "../jobs/process-source.ts";
+import { closeServers } from "../range-server.ts";
+import { openWorkshop } from "../source-workshop.ts";
 import { changingAudio, reorderedFrames, reservedMatrix, stillScreen, wideFromTheMiddle } from "./changing-sources.ts";
 import {
   checkContinuity,
@@ -13,9 +16,6 @@ import {
   filesOf,
   STREAM,
 } from "./changing-sources-checks.ts";
-import { processSource } from "./process-source.ts";
-import { closeServers } from "./range-server.ts";
-import { openWorkshop } from "./source-workshop.ts";
 
 let folder: string;
 beforeAll(async () => {

@@ -3,6 +3,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { SLOW } from "../few.ts";
+import { processSource } from "../jobs/process-source.ts";
+import { closeServers } from "../range-server.ts";
+import { shownFrames } from "../shown-frames.ts";
+import { openWorkshop } from "../source-workshop.ts";
 import {
   ambisonicAudio,
   changingAudio,
@@ -23,11 +28,6 @@ import {
   peak,
   STREAM,
 } from "./changing-sources-checks.ts";
-import { SLOW } from "./few.ts";
-import { processSource } from "./process-source.ts";
-import { closeServers } from "./range-server.ts";
-import { shownFrames } from "./shown-frames.ts";
-import { openWorkshop } from "./source-workshop.ts";
 
 let folder: string;
 beforeAll(async () => {
