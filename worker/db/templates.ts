@@ -11,7 +11,7 @@ type Summary = Omit<TemplateRow, "accountId" | "sealed">;
 
 /** Saved storages are rows with such names, which templates cannot have. */
 export const STORAGE_PREFIX = "storage/";
-/** Number of an account's templates and saved storages, and of the versions that are kept of each template. */
+/** Number of an account's templates, of its saved storages, and of the versions that are kept of each template. */
 export const MAX_TEMPLATES = 200;
 const KEPT_VERSIONS = 20;
 
@@ -19,6 +19,10 @@ const named = (accountId: string, name: string) => and(eq(templates.accountId, a
 
 /** Condition of a write: the newest version must be this one; `any`: there must be one; `none`: there must be none. */
 export type Precondition = number | "any" | "none" | null;
+
+type Kind = "templates" | "storages";
+const kindOf = (name: string): Kind => (name.startsWith(STORAGE_PREFIX) ? "storages" : "templates");
+const isOfKind = (kind: Kind) => sql`(${templates.name} LIKE ${`${STORAGE_PREFIX}%`}) = ${Number(kind === "storages")}`;
 
 const meets = (precondition: Precondition) => {
   if (precondition === null) return sql`1`;
@@ -39,7 +43,8 @@ export async function insertTemplate(
   keptVersions = KEPT_VERSIONS,
 ): Promise<number | null> {
   const mine = sql`account_id = ${accountId} AND name = ${name}`;
-  const others = sql`SELECT count(DISTINCT name) FROM ${templates} WHERE account_id = ${accountId}`;
+  const others = sql`
+    SELECT count(DISTINCT name) FROM ${templates} WHERE account_id = ${accountId} AND ${isOfKind(kindOf(name))}`;
   const insert = sql`
     INSERT INTO ${templates} (account_id, name, version, created_at, sealed)
     SELECT ${accountId}, ${name}, coalesce(max(version), 0) + 1, ${createdAt}, ${sealed}
@@ -85,7 +90,7 @@ export async function versionsOf(db: D1Database, accountId: string, name: string
 }
 
 /** The newest versions of the account's templates or saved storages, by name. */
-export function listTemplates(db: D1Database, accountId: string, kind: "templates" | "storages"): Promise<Summary[]> {
+export function listTemplates(db: D1Database, accountId: string, kind: Kind): Promise<Summary[]> {
   const { name, version, createdAt } = templates;
   const newest = sql<number>`max(${version})`.as("version");
   return runQuery(
@@ -93,12 +98,7 @@ export function listTemplates(db: D1Database, accountId: string, kind: "template
     drizzle(db)
       .select({ name, version: newest, createdAt })
       .from(templates)
-      .where(
-        and(
-          eq(templates.accountId, accountId),
-          sql`(${name} LIKE ${`${STORAGE_PREFIX}%`}) = ${Number(kind === "storages")}`,
-        ),
-      )
+      .where(and(eq(templates.accountId, accountId), isOfKind(kind)))
       .groupBy(name)
       .orderBy(name),
   );

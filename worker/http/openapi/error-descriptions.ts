@@ -62,7 +62,7 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<keyof typeof ERRORS, string>> =
   upload_checksum_mismatch: "The body of the part does not match its `Upload-Checksum`.",
   upload_gone: "The upload that this part belongs to has ended.",
   too_many_tokens: "The template has reached its limit of tokens; delete some.",
-  too_many_templates: "The account has reached its limit of templates and saved storages; delete some.",
+  too_many_templates: "The account has reached its limit of templates, or of saved storages; delete some.",
   precondition_failed: "The object or template does not match a precondition of the request.",
   body_too_large: "The body is larger than 1 MiB, 5 MiB for a batch, or 64 KiB for a template.",
   range_not_satisfiable: "The object does not have the requested byte range.",

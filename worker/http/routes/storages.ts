@@ -72,7 +72,7 @@ async function put(context: Named): Promise<Response> {
   };
   const version = await insertTemplate(env.DB, row, null, 1);
   if (version !== null) return jsonResponse(context, viewStorage(row, body), version === 1 ? 201 : 200);
-  const rule = `The account may have ${MAX_TEMPLATES} templates and saved storages; delete some`;
+  const rule = `The account may have ${MAX_TEMPLATES} saved storages; delete some`;
   throw new AppError("too_many_templates", rule);
 }
 

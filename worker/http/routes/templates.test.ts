@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { basic, jobBody, newAccount, SECRET_KEY, send } from "../../testing/jobs.ts";
+import { basic, jobBody, NOWHERE, newAccount, SECRET_KEY, send } from "../../testing/jobs.ts";
 
 let account: Awaited<ReturnType<typeof newAccount>>;
 beforeAll(async () => {
@@ -104,6 +104,9 @@ describe("/v2/templates", () => {
     }
     expect((await put("t200", {}, { key: other.key })).body).toMatchObject({ error_code: "too_many_templates" });
     expect((await put("t0", {}, { key: other.key })).status).toBe(200);
+    // Saved storages have a limit of their own.
+    const headers = basic(other.key);
+    expect((await send("/v2/storages/archive", { method: "PUT", body: NOWHERE, headers })).status).toBe(201);
   });
 
   it("hides templates from other accounts", async () => {

@@ -63,10 +63,7 @@ async function put(context: Named): Promise<Response> {
   if (version !== null) return viewTemplate(context, { ...row, version }, version === 1 ? 201 : 200);
   const { length } = await versionsOf(env.DB, account.id, name);
   if (precondition === null || (precondition === "none" && length === 0)) {
-    throw new AppError(
-      "too_many_templates",
-      `The account may have ${MAX_TEMPLATES} templates and saved storages; delete some`,
-    );
+    throw new AppError("too_many_templates", `The account may have ${MAX_TEMPLATES} templates; delete some`);
   }
   throw changedMeanwhile(name);
 }
