@@ -31,7 +31,10 @@ export const Profile = z.object({
   region: z.string().nullable(),
   /** Labels of the node and of its token; sorted, without duplicates. */
   labels: z.array(z.string()),
-  capabilities: Capabilities.omit({ ffmpegVersion: true, cpus: true, vulnerabilities: true, isolation: true }),
+  /** With the features of the node's program. */
+  capabilities: Capabilities.omit({ ffmpegVersion: true, cpus: true, vulnerabilities: true, isolation: true }).extend({
+    features: z.array(z.string()).exactOptional(),
+  }),
   /** True if the machine may be taken away at any time. */
   spot: z.boolean(),
 });
@@ -45,7 +48,8 @@ export function profileOf(
     pool,
     labels,
     spot = false,
-  }: { readonly pool: string; readonly labels: readonly string[]; readonly spot?: boolean },
+    features = [],
+  }: Pick<Profile, "pool"> & { readonly labels: readonly string[]; spot?: boolean; features?: readonly string[] },
   { encoders, muxers, filters, hardware, fonts, folders, decoders }: Capabilities,
 ): Profile {
   const sorted = (names: readonly string[]): string[] => [...new Set(names)].sort();
@@ -61,6 +65,7 @@ export function profileOf(
       ...(fonts ? { fonts: sorted(fonts) } : {}),
       ...(folders ? { folders: folders.toSorted((a, b) => (a.name < b.name ? -1 : 1)) } : {}),
       ...(decoders ? { decoders: sorted(decoders) } : {}),
+      ...(features.length > 0 ? { features: sorted(features) } : {}),
       // Nodes with the same device at different paths share a profile.
       hardware: hardware && { ...hardware, path: null, encoders: sorted(hardware.encoders) },
     },
@@ -70,7 +75,7 @@ export function profileOf(
 
 /** Returns a key of a profile. Nodes with equal profiles have the same key. */
 export const profileKey = ({ pool, region, labels, capabilities, spot }: Profile): string => {
-  const { encoders, muxers, filters, hardware, fonts, folders, decoders } = capabilities;
-  const names = [encoders, muxers, filters, fonts, folders, decoders];
+  const { encoders, muxers, filters, hardware, fonts, folders, decoders, features } = capabilities;
+  const names = [encoders, muxers, filters, fonts, folders, decoders, features];
   return JSON.stringify([pool, region, labels, names, hardware, spot]);
 };

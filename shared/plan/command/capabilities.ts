@@ -5,7 +5,7 @@ import type { Need } from "../../protocol/needs.ts";
 /** Capabilities of the node that runs the plan, by ffmpeg's names. The node tests them when it starts. */
 export type FfmpegCapabilities = Readonly<
   Pick<Capabilities, "encoders" | "filters" | "muxers" | "hardware"> &
-    Partial<Pick<Capabilities, "ffmpegVersion" | "fonts" | "folders" | "decoders">>
+    Partial<Pick<Capabilities, "ffmpegVersion" | "fonts" | "folders" | "decoders">> & { features?: readonly string[] }
 >;
 
 /** Filters that plans use and that all builds have, by ffmpeg's names. Without these filters nothing works. */
@@ -83,7 +83,7 @@ export function meets(capabilities: FfmpegCapabilities, { kind, anyOf }: Need): 
 }
 
 function namesOf(
-  { encoders, filters, muxers, hardware, fonts = [], folders = [], decoders = [] }: FfmpegCapabilities,
+  { encoders, filters, muxers, hardware, fonts = [], folders = [], decoders = [], features = [] }: FfmpegCapabilities,
   kind: Need["kind"],
 ): readonly string[] {
   if (kind === "filter") return filters;
@@ -91,5 +91,6 @@ function namesOf(
   if (kind === "folder") return folders.map(({ name }) => name);
   if (kind === "writable folder") return folders.flatMap(({ name, isWritable }) => (isWritable ? [name] : []));
   if (kind === "decoder") return decoders;
+  if (kind === "feature") return features;
   return kind === "muxer" ? muxers : [...encoders, ...(hardware?.encoders ?? [])];
 }

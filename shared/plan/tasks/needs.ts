@@ -140,6 +140,7 @@ function describe({ kind, anyOf }: Need): string {
   if (anyOf.includes("amerge")) return `filter ${names} (for audio)`;
   if (anyOf.includes("libvmaf")) return `filter ${names} (for quality_report and quality=vmaf)`;
   if (anyOf.includes("webvtt") || anyOf.includes("framecrc")) return `muxer ${names} (for subtitles)`;
+  if (kind === "feature") return `feature ${names} (of a newer release of Copra)`;
   return kind === "encoder" ? names : `${kind} ${names}`;
 }
 

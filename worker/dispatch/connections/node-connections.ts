@@ -124,8 +124,8 @@ export class NodeConnections {
   /** The profile of a node, which determines its work. */
   profileOf(about: NodeAbout): Profile | null {
     const capabilities = this.capabilitiesOf(about);
-    const { admitted, labels, spot } = about;
-    return capabilities && profileOf({ pool: admitted.pool, labels, spot }, capabilities);
+    const { admitted } = about;
+    return capabilities && profileOf({ ...about, pool: admitted.pool }, capabilities);
   }
 
   add(node: SocketNode): void {

@@ -15,7 +15,7 @@ import { madeReports, remainingOutputs } from "../state/remaining-outputs.ts";
 import type { TaskState } from "../state/task-state.ts";
 import { bumpIfQueueingChanged } from "../state/work-state.ts";
 import { taskFor } from "./node-task.ts";
-import { placementOf, requirementsOf, waitsNoLonger } from "./requirements.ts";
+import { placementOf, requirementsOf, sendsHeaders, waitsNoLonger } from "./requirements.ts";
 import { startOf } from "./storage-check.ts";
 
 /** A node's request for work, with the source of tokens for its leases. */
@@ -128,9 +128,7 @@ function preferredTasks(state: JobState, claim: Claim, now: number): TaskState[]
 /** Features that a node needs for the task. */
 const featuresOf = (state: JobState, task: TaskState): NodeFeature[] => [
   ...(joinsEarly(state, task) ? (["growing-join"] as const) : []),
-  ...(state.spec.input.kind === "url" && state.spec.input.hasHeaders && task.kind !== "join"
-    ? (["source-headers"] as const)
-    : []),
+  ...(sendsHeaders(state, task) ? (["source-headers"] as const) : []),
 ];
 
 /** True if a node already works on the other attempt of a chunk. */
