@@ -1,6 +1,6 @@
 // A receiver of webhooks and an SMTP server, for tests in workerd, which cannot start servers. Messages to
-// `<url>/<name>` and to `<name>@example.com` are listed at GET `<url>/<name>`. PUT `<url>/<name>` sets the status of
-// its responses; a 5xx also refuses e-mail.
+// `<url>/<name>` and to `<name>@example.com` are listed at GET `<url>/<name>`, also webhooks that were refused.
+// PUT `<url>/<name>` sets the status of its responses; a 5xx also refuses e-mail.
 import { createServer } from "node:http";
 import { type AddressInfo, createServer as createSocketServer, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
@@ -12,7 +12,7 @@ declare module "vitest" {
   }
 }
 
-type Received = { readonly headers: object; readonly body: string };
+type Received = { readonly headers: object; readonly body: string; readonly status: number };
 
 export default async function setup(project: TestProject): Promise<() => void> {
   const inboxes = new Map<string, { status: number; received: Received[] }>();
@@ -27,7 +27,7 @@ export default async function setup(project: TestProject): Promise<() => void> {
     const body = await text(request);
     if (method === "GET") return void response.end(JSON.stringify(inbox.received));
     if (method === "PUT") inbox.status = Number(body);
-    else if (inbox.status < 300) inbox.received.push({ headers, body });
+    else inbox.received.push({ headers, body, status: inbox.status });
     response.writeHead(method === "PUT" ? 204 : inbox.status).end();
   });
   const smtp = createSocketServer((socket) => talk(socket, inboxOf));
@@ -55,7 +55,7 @@ function talk(socket: Socket, inboxOf: (name: string) => { status: number; recei
     const [, name = ""] = /^RCPT TO:<(.*)@/i.exec(line) ?? [];
     if (data !== null && line !== ".") data += `${line}\n`;
     else if (data !== null) {
-      for (const one of names) inboxOf(one).received.push({ headers: { to: names }, body: data });
+      for (const one of names) inboxOf(one).received.push({ headers: { to: names }, body: data, status: 250 });
       [names, data] = [[], null];
       respond("250 accepted");
     } else if (/^DATA/i.test(line)) {

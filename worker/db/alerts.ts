@@ -42,13 +42,29 @@ const MAX_FAILED = 1000;
 
 const Failed = z.array(z.object({ id: z.string(), accountId: z.string(), key: z.string() }));
 
-/** The failed jobs that ended last, the newest first: at most 1,000. `key`: differs after a retry. */
-export async function failedJobs(db: D1Database, filter: EndedFilter): Promise<z.infer<typeof Failed>> {
+const Minutes = z.array(z.object({ minute: z.int(), count: z.int() }));
+
+/**
+ * `newest`: the failed jobs that ended last, the newest first, at most 1,000; their `key` differs after a retry.
+ * `counts`: the number of all failed jobs, by the minute of their end since 1970.
+ */
+export type FailedJobs = {
+  readonly newest: z.infer<typeof Failed>;
+  readonly counts: Readonly<Record<string, number>>;
+  /** True if there may be more failed jobs than `newest`. */
+  readonly isCapped: boolean;
+};
+
+export async function findFailed(db: D1Database, filter: EndedFilter): Promise<FailedJobs> {
   const columns = sql`jobs.id AS id, jobs.account_id AS accountId, jobs.id || '@' || jobs.completed_at AS key`;
-  const [found] = await runBatch(db, [
-    sql`SELECT ${columns} ${endedJobs(["job.failed"], filter)} ORDER BY jobs.completed_at DESC LIMIT ${MAX_FAILED}`,
+  const failed = endedJobs(["job.failed"], filter);
+  const [found, counted] = await runBatch(db, [
+    sql`SELECT ${columns} ${failed} ORDER BY jobs.completed_at DESC LIMIT ${MAX_FAILED}`,
+    sql`SELECT jobs.completed_at / 60000 AS minute, count(*) AS count ${failed} GROUP BY minute`,
   ]);
-  return Failed.parse(found?.results);
+  const newest = Failed.parse(found?.results);
+  const counts = Minutes.parse(counted?.results).map(({ minute, count }) => [minute, count]);
+  return { newest, counts: Object.fromEntries(counts), isCapped: newest.length === MAX_FAILED };
 }
 
 /** The number of jobs that ended, and of failed jobs among them. */

@@ -34,6 +34,8 @@ export type NodeReport = {
   /** End of its connection, and the first leases that it had then. Null and empty while the node is connected. */
   readonly lastSeenAt: number | null;
   readonly lostLeases: readonly string[];
+  /** True if its connection ended after the node had announced its end. */
+  readonly isStopped: boolean;
 };
 
 export type NodeDetail = NodeReport & {

@@ -13,6 +13,8 @@ const GoneNode = z.object({
   goneAt: z.number(),
   /** Its first leases at the end of the connection. */
   leases: z.array(z.string()),
+  /** True if the node had announced its end: after a signal, or because the operator drained it. */
+  isStopped: z.boolean().default(false),
 });
 export type GoneNode = z.infer<typeof GoneNode>;
 
@@ -34,7 +36,7 @@ export class GoneNodes {
     const { pool, labels } = profile;
     const { host, version, spot } = about;
     const held = Object.keys(leases).slice(0, MAX_LEASES);
-    this.#stored.set(nodeId, { pool, labels, host, version, spot, goneAt: now, leases: held });
+    this.#stored.set(nodeId, { pool, labels, host, version, spot, goneAt: now, leases: held, isStopped: draining });
     for (const [id] of this.list(now).slice(MAX_NODES)) this.#stored.delete(id);
   }
 

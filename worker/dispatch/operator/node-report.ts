@@ -39,6 +39,7 @@ export function reportNode(node: ListedNode, context: NodeContext): NodeReport {
     connectedAt: connectedAt || null,
     lastSeenAt: null,
     lostLeases: [],
+    isStopped: false,
     ffmpeg: capabilities?.ffmpegVersion ?? null,
     cpus: capabilities?.cpus ?? null,
     hardware: profile.capabilities.hardware?.name ?? null,
@@ -80,6 +81,7 @@ export const reportOffline = (
   connectedAt: null,
   lastSeenAt: gone?.goneAt ?? null,
   lostLeases: gone?.leases ?? [],
+  isStopped: gone?.isStopped ?? false,
   running: [],
   capabilities: null,
 });

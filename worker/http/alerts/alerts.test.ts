@@ -8,7 +8,7 @@ import { newWebhookSecret, signatureHeaders } from "../../notify/signature.ts";
 import { hubOf } from "../../rpc/hub.ts";
 import { ADMIN, bearer, newAccount, send } from "../../testing/jobs.ts";
 import { measuredDatabase, planOf } from "../../testing/measured-database.ts";
-import { connect, hello, joined, newJob, useNodes } from "../../testing/nodes.ts";
+import { connect, hello, joined, newJob, type TestNode, useNodes } from "../../testing/nodes.ts";
 import { app } from "../app.ts";
 import { sweepAlerts } from "./sweep-alerts.ts";
 
@@ -19,8 +19,9 @@ const { url: INBOX } = inject("inbox");
 /** Each test has an inbox of its own. */
 let names = 0;
 const newName = (): string => `inbox-${++names}`;
-const received = async (name: string): Promise<{ headers: Record<string, string>; body: string }[]> =>
-  (await fetch(`${INBOX}/${name}`)).json();
+type Received = { headers: Record<string, string>; body: string; status: number };
+const attempts = async (name: string): Promise<Received[]> => (await fetch(`${INBOX}/${name}`)).json();
+const received = async (name: string) => (await attempts(name)).filter(({ status }) => status < 300);
 const respondWith = (name: string, status: number) =>
   fetch(`${INBOX}/${name}`, { method: "PUT", body: String(status) });
 
@@ -30,8 +31,7 @@ const SECRET = newWebhookSecret(new Uint8Array(32));
 const webhook = (name: string) => ({ type: "webhook", url: `${INBOX}/${name}`, secret: SECRET });
 
 /** Stores a rule whose messages go to a webhook, and returns a function that lists the texts of the messages. */
-async function ruled(rule: object): Promise<{ name: string; texts: () => Promise<string[]> }> {
-  const name = newName();
+async function ruled(rule: object, name = newName()): Promise<{ name: string; texts: () => Promise<string[]> }> {
   const { status, body } = await admin("PUT", `/${name}`, { ...rule, to: webhook(name) });
   expect([status, body.name], JSON.stringify(body)).toEqual([200, name]);
   return { name, texts: async () => (await received(name)).map((one) => JSON.parse(one.body).text) };
@@ -68,6 +68,53 @@ describe("an alert", () => {
     await sweepAlerts(env, now + 6 * MINUTE);
     await sweepAlerts(env, now + 8 * MINUTE);
     expect((await texts()).slice(1)).toEqual([expect.stringMatching(/: resolved\nResolved: Node default\/attic /)]);
+  });
+
+  it("reports no node as lost that was stopped, drained, cordoned or forgotten", async () => {
+    const { texts } = await ruled({ when: "node.lost" });
+    const ends: [string, (node: TestNode) => unknown][] = [
+      ["stopped", (node) => node.say({ type: "bye" })],
+      ["spot", (node) => node.say({ type: "bye", withinMs: 25_000 })],
+      ["drained", (node) => node.next("drain").then(() => node.say({ type: "bye" }))],
+      ["cordoned", () => undefined],
+      ["forgotten", () => undefined],
+      ["lost", () => undefined],
+    ];
+    for (const [name, end] of ends) {
+      const node = await joined(name, { inspect: 1, encode: 1 });
+      const path = `/v2/admin/nodes/${name}`;
+      if (name === "drained") await send(`${path}/drain`, { method: "POST", headers: bearer(ADMIN) });
+      if (name === "cordoned") await send(`${path}/cordon`, { method: "POST", headers: bearer(ADMIN) });
+      await end(node);
+      node.socket.close();
+      const state = name === "drained" || name === "cordoned" ? "offline" : "gone";
+      await vi.waitFor(async () => expect((await send(path, { headers: bearer(ADMIN) })).body.state).toBe(state));
+      if (name === "forgotten") await send(path, { method: "DELETE", headers: bearer(ADMIN) });
+      // The operator lets it work again once it returns.
+      if (name === "drained") await send(`${path}/uncordon`, { method: "POST", headers: bearer(ADMIN) });
+    }
+    await sweepAlerts(env, Date.now() + 2 * MINUTE);
+    expect(await texts()).toEqual([expect.stringMatching(/: firing\nNode default\/lost is lost since \S+$/)]);
+  });
+
+  it("shares requests to hubs with the other alerts of a sweep, and makes only the needed requests", async () => {
+    await ruled({ when: "job.failed" });
+    await ruled({ when: "queue.age", seconds: 60, pool: "elsewhere" });
+    const calls: string[] = [];
+    const HUB = observed((call) => calls.push(call));
+    await sweepAlerts({ ...env, HUB }, Date.now());
+    expect(calls).toEqual([]);
+    const gpu = { name: "gpu", pool: "gpu" };
+    await send("/v2/admin/node-tokens", { method: "POST", body: gpu, headers: bearer(ADMIN) });
+    for (const pool of [{}, {}, { pool: "default" }]) {
+      for (const when of ["node.lost", "disk.low", "queue.age"]) {
+        const own = when === "disk.low" ? { free_bytes: 1 } : when === "queue.age" ? { seconds: 60 } : {};
+        await ruled({ when, ...own, ...pool });
+      }
+    }
+    await sweepAlerts({ ...env, HUB }, Date.now());
+    const expected = ["default demand", "default nodes", "gpu demand", "gpu nodes"];
+    expect(calls.toSorted()).toEqual(expected.map((call) => `hub:${call}`));
   });
 
   it("reports a full disk until it has space again, and not while the node is away", async () => {
@@ -159,6 +206,51 @@ describe("an alert", () => {
     expect(await ofAccount.texts()).toEqual([expect.stringContaining(`of account ${other.id}`)]);
   });
 
+  it("counts failed jobs beyond the number that it lists, each once", async () => {
+    const { id } = await newAccount();
+    const { texts } = await ruled({ when: "job.failed" });
+    const firstLines = async () => (await texts()).map((text) => text.split("\n")[0]?.replace(/.*: /, ""));
+    const fail = (count: number, completedAt: number) =>
+      env.DB.prepare(
+        `INSERT INTO jobs (id, account_id, status, version, created_at, completed_at, view)
+         WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
+         SELECT 'flood-' || ${completedAt} || '-' || i, '${id}', 'job.failed', 1, 0, ${completedAt}, '{}' FROM n`,
+      ).run();
+    const now = (Math.floor(Date.now() / MINUTE) + 5) * MINUTE;
+    await fail(1500, now);
+    await fail(900, now - 3 * MINUTE);
+    await sweepAlerts(env, now);
+    await sweepAlerts(env, now + 2 * MINUTE);
+    expect(await firstLines()).toEqual(["2400 failed jobs"]);
+    // Their rows are late.
+    await fail(40, now - 2 * MINUTE);
+    await fail(1200, now + 3 * MINUTE);
+    await sweepAlerts(env, now + 4 * MINUTE);
+    expect((await firstLines()).slice(1)).toEqual(["1240 failed jobs"]);
+    await fail(3, now + 13 * MINUTE);
+    await sweepAlerts(env, now + 14 * MINUTE);
+    await sweepAlerts(env, now + 16 * MINUTE);
+    expect((await firstLines()).slice(2)).toEqual(["3 failed jobs"]);
+  });
+
+  it("shows that a message was dropped because its receiver wants none, and sends later changes", async () => {
+    const { id } = await newAccount();
+    const { name, texts } = await ruled({ when: "job.failed" });
+    const now = Date.now() + 1000;
+    await respondWith(name, 410);
+    await endedJob(id, now);
+    await sweepAlerts(env, now);
+    await sweepAlerts(env, now + 2 * MINUTE);
+    expect(await attempts(name)).toHaveLength(1);
+    const last_error = "HTTP 410: the receiver wants no messages, and this message was dropped";
+    expect((await admin("GET", `/${name}`)).body).toMatchObject({ last_sent_at: null, last_error });
+    await respondWith(name, 200);
+    await endedJob(id, now + 3 * MINUTE);
+    await sweepAlerts(env, now + 4 * MINUTE);
+    expect(await texts()).toEqual([expect.stringMatching(/: 1 failed job\n/)]);
+    expect((await admin("GET", `/${name}`)).body.last_error).toBeNull();
+  });
+
   it("sends a message again while its receiver is down, with the same bytes, and then the newer changes", async () => {
     const { id } = await newAccount();
     const { name } = await ruled({ when: "job.failed" });
@@ -175,30 +267,50 @@ describe("an alert", () => {
     await sweepAlerts(env, now + 4 * MINUTE);
     const messages = await received(name);
     expect(messages.map(({ body }) => JSON.parse(body).count)).toEqual([1, 1]);
-    expect([messages[0]?.body, messages[0]?.headers["webhook-id"]]).toEqual([stored.body, stored.id]);
+    const sent = (await attempts(name)).map(({ status, body, headers }) => [status, body, headers["webhook-id"]]);
+    expect(sent.slice(0, 2)).toEqual([500, 200].map((status) => [status, stored.body, stored.id]));
+    expect(sent).toHaveLength(3);
     expect((await admin("GET", `/${name}`)).body).toMatchObject({ last_error: null, last_sent_at: expect.any(String) });
   });
 
   it("is sent once by two sweeps at the same time", async () => {
-    const { id } = await newAccount();
-    const { texts } = await ruled({ when: "job.failed" });
-    const now = Date.now() + 1000;
-    await endedJob(id, now);
-    await Promise.all([sweepAlerts(env, now), sweepAlerts(env, now)]);
-    expect(await texts()).toHaveLength(1);
+    const { texts } = await ruled({ when: "node.lost" });
+    const node = await joined("attic", { inspect: 1, encode: 1 });
+    node.socket.close();
+    await vi.waitFor(async () => expect((await hubOf(env).nodes()).map(({ state }) => state)).toEqual(["gone"]));
+    // Both sweeps have read the alert before either of them evaluates it.
+    const both = Promise.withResolvers<void>();
+    let asked = 0;
+    const HUB = observed(() => {
+      if (++asked === 2) both.resolve();
+      return both.promise;
+    });
+    const now = Date.now() + 2 * MINUTE;
+    await Promise.all([sweepAlerts({ ...env, HUB }, now), sweepAlerts({ ...env, HUB }, now)]);
+    expect([asked, (await texts()).length]).toEqual([2, 1]);
   });
 
   it("does not stop the alerts after it when its evaluation fails", async () => {
     const { id } = await newAccount();
-    await ruled({ when: "node.lost" });
-    const { texts } = await ruled({ when: "job.failed" });
+    const others = [await ruled({ when: "job.failed" }, "a-before"), await ruled({ when: "job.failed" }, "c-after")];
+    const failing = await ruled({ when: "node.lost" }, "b-failing");
     const now = Date.now() + 1000;
     await endedJob(id, now);
     const HUB = { ...env.HUB, getByName: () => ({ nodes: () => Promise.reject(new Error("overloaded")) }) };
     await sweepAlerts({ ...env, HUB: HUB as unknown as typeof env.HUB }, now);
-    expect(await texts()).toHaveLength(1);
+    for (const { texts } of others) expect(await texts()).toHaveLength(1);
+    expect(await failing.texts()).toEqual([]);
   });
 });
+
+/** The hubs, and a hook that gets each call before its hub does, such as `hub:default nodes`. */
+const observed = (hook: (call: string) => unknown): typeof env.HUB => {
+  const getByName = (name: string) => ({
+    nodes: () => Promise.resolve(hook(`${name} nodes`)).then(() => hubOf(env, name).nodes()),
+    demand: () => Promise.resolve(hook(`${name} demand`)).then(() => hubOf(env, name).demand()),
+  });
+  return { ...env.HUB, getByName } as unknown as typeof env.HUB;
+};
 
 it("searches ended jobs by an index", async () => {
   const plan = await planOf(sql`SELECT count(*) ${endedJobs(["job.failed", "job.completed"], { since: 5 })}`);
@@ -290,6 +402,7 @@ describe("/v2/admin/alerts", () => {
       { name: "a", when: "node.lost", pool: "gpu", quiet_minutes: 1, to, ...state },
       body,
     ]);
+    expect((await admin("GET", "/b")).body).toEqual(body);
     expect((await admin("DELETE", "/b")).body).toEqual(body);
     await deleteAlert(env.DB, "a");
     for (const [method, path] of [

@@ -2,10 +2,10 @@
 import * as z from "zod";
 import type { AlertBody } from "#shared/api/alerts.ts";
 import type { Env } from "../../bindings.ts";
-import { countEnded, failedJobs } from "../../db/alerts.ts";
+import { countEnded, findFailed } from "../../db/alerts.ts";
 import { Message } from "../../notify/outbox.ts";
 import { settingsOf } from "../../settings.ts";
-import { askAllHubs } from "../fleet/ask-hubs.ts";
+import type { FleetReports } from "./fleet-reports.ts";
 
 const MINUTE_MS = 60_000;
 /** A node that returns within this time, as after an update, is not lost. */
@@ -19,8 +19,10 @@ const MAX_LISTED = 10;
 export const AlertState = z.object({
   /** Failed jobs that ended earlier are not reported. */
   since: z.number(),
-  /** Failed jobs after `since` that were reported, each with the time of its end. */
+  /** The newest failed jobs after `since` that were reported, each with the time of its end. */
   reported: z.array(z.string()).default([]),
+  /** The number of all reported jobs after `since`, by the minute of their end. */
+  counts: z.record(z.string(), z.int()).default({}),
   /** Subjects for which the condition holds, each with a sentence. */
   active: z.record(z.string(), z.string()).default({}),
   /** Creation of the newest message; 0: none. */
@@ -35,15 +37,18 @@ export type AlertState = z.infer<typeof AlertState>;
 /** Changes since the last evaluation, as sentences. `count`: the number of failed jobs. */
 export type Changes = { readonly firing: string[]; readonly resolved: string[]; readonly count?: number };
 
+/** Where rules find their subjects. */
+type Sources = { readonly env: Env; readonly fleet: FleetReports };
+
 /** Returns the changes of the state, and the changes to report. */
 export async function evaluateRule(
-  env: Env,
+  { env, fleet }: Sources,
   rule: AlertBody,
   state: AlertState,
   now: number,
 ): Promise<[Partial<AlertState>, Changes]> {
   if (rule.when === "job.failed") return newFailures(env, rule, state, now);
-  const active = Object.fromEntries(await holding(env, rule, state, now));
+  const active = Object.fromEntries(await holding({ env, fleet }, rule, state, now));
   const missing = (from: Record<string, string>, other: Record<string, string>): string[] =>
     Object.entries(from).flatMap(([subject, sentence]) => (subject in other ? [] : [sentence]));
   return [{ active }, { firing: missing(active, state.active), resolved: missing(state.active, active) }];
@@ -52,26 +57,35 @@ export async function evaluateRule(
 async function newFailures(
   env: Env,
   { account, tags }: AlertBody & { when: "job.failed" },
-  { since, reported }: AlertState,
+  { since, reported, counts: before }: AlertState,
   now: number,
 ): Promise<[Partial<AlertState>, Changes]> {
-  const failed = await failedJobs(env.DB, { account, tags, since });
+  const { newest, counts, isCapped } = await findFailed(env.DB, { account, tags, since });
   const known = new Set(reported);
-  const added = failed.filter(({ key }) => !known.has(key));
+  const added = newest.filter(({ key }) => !known.has(key));
   const { publicUrl } = settingsOf(env);
   const linkTo = (id: string): string => (publicUrl === null ? "" : ` ${publicUrl}/dashboard/jobs/${id}`);
   const firing = added.slice(0, MAX_LISTED).map((job) => `Job ${job.id} of account ${job.accountId}${linkTo(job.id)}`);
+  const more = Object.entries(counts).map(([minute, count]) => Math.max(0, count - (before[minute] ?? 0)));
+  const count = isCapped ? more.reduce((sum, one) => sum + one, 0) : added.length;
   // Without failed jobs the state stays the same, which saves a write.
+  if (newest.length === 0)
+    return [
+      { reported: [], counts: {} },
+      { firing, resolved: [], count },
+    ];
+  const late = now - LATE_MS;
   const after = {
-    since: failed.length === 0 ? since : Math.max(since, now - LATE_MS),
-    reported: failed.map(({ key }) => key),
+    since: Math.max(since, late - (late % MINUTE_MS) - 1),
+    reported: newest.map(({ key }) => key),
+    counts,
   };
-  return [after, { firing, resolved: [], count: added.length }];
+  return [after, { firing, resolved: [], count }];
 }
 
 /** The subjects for which the condition holds now, each with a sentence. Throws if a hub does not respond. */
 async function holding(
-  env: Env,
+  { env, fleet }: Sources,
   rule: Exclude<AlertBody, { when: "job.failed" }>,
   { active }: AlertState,
   now: number,
@@ -82,18 +96,17 @@ async function holding(
     const isOver = ended >= least && failed * 100 >= percent * ended;
     return isOver ? [["jobs", `${failed} of ${ended} jobs failed within an hour`]] : [];
   }
-  const isIn = ({ pool }: { readonly pool: string }): boolean => rule.pool === undefined || pool === rule.pool;
   if (rule.when === "queue.age") {
-    const queues = (await askAllHubs(env, (hub) => hub.demand())).flatMap((report) => report.queues.filter(isIn));
+    const queues = await fleet.queues(rule.pool);
     return queues
       .filter(({ oldestWaitMs }) => oldestWaitMs > rule.seconds * 1000)
       .map(({ pool, oldestWaitMs: ms }) => [pool, `Pool ${pool}: a task has waited ${Math.round(ms / MINUTE_MS)} min`]);
   }
-  const nodes = (await askAllHubs(env, (hub) => hub.nodes())).flat().filter(isIn);
-  return nodes.flatMap(({ pool, id, state, disk, lastSeenAt }): [string, string][] => {
+  const nodes = await fleet.nodes(rule.pool);
+  return nodes.flatMap(({ pool, id, state, disk, lastSeenAt, isStopped }): [string, string][] => {
     const subject = `${pool}/${id}`;
     if (rule.when === "node.lost") {
-      const isLost = state === "gone" && lastSeenAt !== null && now - lastSeenAt > LOST_AFTER_MS;
+      const isLost = state === "gone" && !isStopped && lastSeenAt !== null && now - lastSeenAt > LOST_AFTER_MS;
       return isLost ? [[subject, `Node ${subject} is lost since ${new Date(lastSeenAt).toISOString()}`]] : [];
     }
     // The free space of a node that is away is unknown: its alert stays.

@@ -6,16 +6,18 @@ import { type AlertRow, changeAlert, listAlerts } from "../../db/alerts.ts";
 import { log } from "../../log.ts";
 import { afterSending, describe, isDelivered } from "../../notify/outbox.ts";
 import { AlertState, evaluateRule } from "./evaluate-rule.ts";
+import { type FleetReports, fleetReports } from "./fleet-reports.ts";
 import { newMessage, openAlert, sendAlert } from "./send-alert.ts";
 
 const MINUTE_MS = 60_000;
 const MAX_DELAY_MS = 30 * MINUTE_MS;
 
 export async function sweepAlerts(env: Env, now: number): Promise<void> {
+  const fleet = fleetReports(env);
   for (const row of await listAlerts(env.DB)) {
     try {
       const alert = await openAlert(row, env);
-      const current = await evaluated(env, row, alert, now);
+      const current = await evaluated({ env, fleet }, row, alert, now);
       if (current) await sendDue(env, current, alert, now);
     } catch (error) {
       log.warn("alert not evaluated", { alert: row.name, error: messageOf(error) });
@@ -28,10 +30,16 @@ export async function sweepAlerts(env: Env, now: number): Promise<void> {
  * sent, so that a restart neither loses nor repeats a change. Returns null if another sweep or the operator has changed
  * the alert meanwhile.
  */
-async function evaluated(env: Env, row: AlertRow, alert: AlertBody, now: number): Promise<AlertRow | null> {
+async function evaluated(
+  sources: { readonly env: Env; readonly fleet: FleetReports },
+  row: AlertRow,
+  alert: AlertBody,
+  now: number,
+): Promise<AlertRow | null> {
+  const { env } = sources;
   const state = AlertState.parse(JSON.parse(row.state));
   if (state.message || state.messageAt + alert.quiet_minutes * MINUTE_MS > now) return row;
-  const [after, changes] = await evaluateRule(env, alert, state, now);
+  const [after, changes] = await evaluateRule(sources, alert, state, now);
   if (changes.firing.length + changes.resolved.length === 0) return change(env, row, { ...state, ...after });
   const message = newMessage(row.name, alert, changes, now);
   return change(env, row, { ...state, ...after, message, messageAt: now });
@@ -48,7 +56,8 @@ async function sendDue(env: Env, row: AlertRow, { to }: AlertBody, now: number):
     Math.min(MINUTE_MS * 2 ** state.message.attempts, MAX_DELAY_MS),
   );
   if (isDelivered(result)) return void (await change(env, row, { ...state, message, sentAt: now, error: null }));
-  const error = describe(result);
+  const dropped = message ? "" : ": the receiver wants no messages, and this message was dropped";
+  const error = describe(result) + dropped;
   log.warn("alert not sent", { alert: row.name, error });
   await change(env, row, { ...state, message, error });
 }
