@@ -67,31 +67,37 @@ it.each<[Clip, string[]]>([
   }
 });
 
-it.each(["mp4:64x36", "mkv:64x36:opus", "mpegts:64x36"])(
-  "makes the same audio tracks of %s in chunks as in a single run",
-  async (format) => {
-    const audio = [
-      { from: "de", name: "Neu" },
-      { from: "en", offset: 0.25 },
-      { from: 3, format: FORMAT[format] },
-      { url: `${testBed.origin}/short-languages.mkv`, offset: 3 },
-    ];
-    const outputs = [specOf({ format, params: { audio, loudness: -20 } }, 0)];
-    const [one, many] = [
-      await encodeWhole(testBed, "languages.mkv", outputs),
-      await encodeInChunks(testBed, "languages.mkv", outputs),
-    ];
-    expect([one, many].map(({ result }) => result.outputs[0]?.status)).toEqual(["made", "made"]);
-    const [a, b] = [one, many].map(({ storage }) => storage.objects.get("0.1"));
-    for (const at of [0, 1, 2, 3]) expect(await decoded("b", b, "a", at)).toEqual(await decoded("a", a, "a", at));
+it("makes the same audio tracks of files and streams in chunks as in a single run", async () => {
+  const audioWith = (format?: string) => [
+    { from: "de", name: "Neu" },
+    { from: "en", offset: 0.25 },
+    { from: 3, format },
+    { url: `${testBed.origin}/short-languages.mkv`, offset: 3 },
+  ];
+  // Another format for a track, where the container has several codecs.
+  const files = Object.entries({ "mp4:64x36": "ac3_192k", "mkv:64x36:opus": undefined, "mpegts:64x36": undefined });
+  const stream = { hls: { path: "a" }, dash: { path: "b" }, variants: ["mp4:64x36", "mp4:x36:64k"], audio: "all" };
+  const outputs = [
+    ...files.map(([format, other]) => ({ format, params: { audio: audioWith(other), loudness: -20 } })),
+    { format: "httpstream", params: stream },
+  ].map(specOf);
+  const one = await encodeWhole(testBed, "languages.mkv", outputs);
+  const many = await encodeInChunks(testBed, "languages.mkv", outputs);
+  expect([one, many].map(({ result }) => result.outputs.map(({ status }) => status))).toEqual(
+    Array(2).fill(outputs.map(() => "made")),
+  );
+  for (const [index, [format]] of files.entries()) {
+    const [a, b] = [one, many].map(({ storage }) => storage.objects.get(`${index}.1`));
+    for (const at of [0, 1, 2, 3]) {
+      expect([format, at, await decoded("b", b, "a", at)]).toEqual([format, at, await decoded("a", a, "a", at)]);
+    }
     const [listed, joined] = await Promise.all([a, b].map((bytes, at) => tracksIn(`${at}`, bytes)));
     expect(joined).toEqual(listed);
     expect(listed).toHaveLength(4);
-  },
-);
-
-/** Another format for a track, where the container has several codecs. */
-const FORMAT: Readonly<Record<string, string>> = { "mp4:64x36": "ac3_192k" };
+  }
+  expect(texts(many)).toEqual(texts(one));
+  expect(texts(one).find(([name]) => name.endsWith("master.m3u8"))?.[1]).toContain('LANGUAGE="de"');
+});
 
 /** Codecs, languages, names and dispositions of the audio of a file. */
 async function tracksIn(name: string, bytes: Buffer | undefined) {
@@ -163,15 +169,6 @@ it("uploads segments of a stream while later chunks are still being fetched", as
   const names = ({ storage }: Outputs): string[] =>
     [...storage.objects.keys()].map((name) => name.replace(/\d{14}_[a-z]+_1/, "F"));
   expect(names(many).toSorted()).toEqual(names(one).toSorted());
-});
-
-it("makes the same stream with several audio tracks in chunks as in a single run", async () => {
-  const params = { hls: { path: "a" }, dash: { path: "b" }, variants: ["mp4:64x36", "mp4:x36:64k"], audio: "all" };
-  const outputs = [specOf({ format: "httpstream", params }, 0)];
-  const one = await encodeWhole(testBed, "languages.mkv", outputs);
-  const many = await encodeInChunks(testBed, "languages.mkv", outputs);
-  expect(texts(many)).toEqual(texts(one));
-  expect(texts(one).find(([name]) => name.endsWith("master.m3u8"))?.[1]).toContain('LANGUAGE="de"');
 });
 
 it("joins no chunk whose number of frames differs from its span", async () => {
