@@ -133,8 +133,24 @@ const hashesOf = (shown?: Shown) => shown?.frames.map(({ hash }) => hash);
 const shownFrames = ({ frames }: Shown) => frames.map(({ hash, seconds }) => [seconds.toFixed(4), hash]);
 
 describe("burnt-in captions", () => {
+  const requests = () => [
+    burnt("/styled.ass"),
+    burnt("/stacked.ass"),
+    { ...burnt("/a.vtt"), format: "mp4:160x_30fps:noaudio" },
+  ];
+  const more = () => [
+    burnt("/stacked.ass", { shift: -1.37 }),
+    burnt("/a.vtt", { background: "#00000080", size: 8 }),
+    burnt("/a.srt", { position: "top", outline: 1 }),
+    { format: "mp4::noaudio" },
+  ];
+  let first: Awaited<ReturnType<typeof made>>;
+  beforeAll(async () => {
+    first = await made("25.mp4", [...requests(), ...more()]);
+  });
+
   it("are those of ffmpeg's own filter", async () => {
-    const { burns, whole } = await made("25.mp4", [burnt("/styled.ass"), { format: "mp4::noaudio" }]);
+    const { burns, whole } = first;
     const cwd = await mkdtemp(join(folder, "own-"));
     await placeBurnFiles(["burn-0.ass"], burns, cwd);
     await writeFile(join(cwd, "own.ass"), STYLED);
@@ -155,20 +171,12 @@ describe("burnt-in captions", () => {
     await run(FFMPEG, argv, { cwd, env: toolEnvironment(cwd) });
     const own = await look(join(cwd, "own.mp4"));
     expect(hashesOf(whole[0])).toEqual(hashesOf(own));
-    const changed = whole[0]?.frames.filter(({ hash }, at) => hash !== whole[1]?.frames[at]?.hash).length;
+    const changed = whole[0]?.frames.filter(({ hash }, at) => hash !== whole.at(-1)?.frames[at]?.hash).length;
     expect(changed).toBeGreaterThan(120);
   });
 
   it.each(["25.mp4", "ntsc.mkv", "ts.ts"])("are the same in chunks of %s as in the whole", async (clip) => {
-    const requests = [
-      burnt("/styled.ass"),
-      burnt("/stacked.ass"),
-      burnt("/stacked.ass", { shift: -1.37 }),
-      burnt("/a.vtt", { background: "#00000080", size: 8 }),
-      burnt("/a.srt", { position: "top", outline: 1 }),
-      { ...burnt("/a.vtt"), format: "mp4:160x_30fps:noaudio" },
-    ];
-    const { whole, joined } = await made(clip, requests);
+    const { whole, joined } = clip === "25.mp4" ? first : await made(clip, requests());
     expect(joined.map(shownFrames)).toEqual(whole.map(shownFrames));
   });
 
