@@ -2,11 +2,15 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { ensureAssets } from "../assets/assets.ts";
 import { ROOT } from "../home/constants.ts";
 import { deploy } from "./run-deploy.ts";
 import { ACCOUNT_ID, FakeCloudflare, TOKEN } from "./testing/fake-cloudflare.ts";
 import { quickWrangler } from "./testing/quick-wrangler.ts";
+
+// Files that another process builds meanwhile would change the service.
+beforeAll(() => ensureAssets());
 
 let account: FakeCloudflare;
 let folder: string;

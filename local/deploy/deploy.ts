@@ -3,6 +3,7 @@
 import { createInterface } from "node:readline/promises";
 import { messageOf } from "#shared/log.ts";
 import { askSecret } from "../../cli/terminal/prompt.ts";
+import { ensureAssets } from "../assets/assets.ts";
 import { deploy } from "./run-deploy.ts";
 import { wrangler } from "./wrangler.ts";
 
@@ -14,6 +15,7 @@ const NO_SUBDOMAIN =
   "The account has no workers.dev subdomain yet: choose a name for all its Workers by npm run deploy -- --subdomain <name>";
 
 try {
+  await ensureAssets();
   await deploy({
     run: wrangler,
     args: process.argv.slice(2),

@@ -1,7 +1,6 @@
 // Deploys the service to Cloudflare: resources, database, Worker, and first account.
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { ensureAssets } from "../assets/assets.ts";
 import { ROOT } from "../home/constants.ts";
 import { sweepLeftovers } from "../home/leftovers.ts";
 import { type CloudflareApi, chooseAccount, NotSignedIn, openApi } from "./account/cloudflare-api.ts";
@@ -16,7 +15,7 @@ import { planLines } from "./plan-lines.ts";
 import { NEW_SERVICE, readService, STATE_FILE } from "./state.ts";
 import type { Wrangler } from "./wrangler.ts";
 
-/** Deploys the service. With `--dry-run` it only reads, builds, and prints the plan. */
+/** Deploys the service with its built assets. With `--dry-run` it only reads, builds, and prints the plan. */
 export async function deploy(options: DeployOptions): Promise<void> {
   const parent = join(ROOT, ".wrangler");
   mkdirSync(parent, { recursive: true });
@@ -47,7 +46,6 @@ async function deployFrom(folder: string, options: DeployOptions): Promise<void>
     databaseId: account.databaseId,
     hasBucket: account.bucket === "found" || account.bucket === "none",
   };
-  if (config.assets) await ensureAssets();
   const folders = { configs: folder, bundles: outdir ?? join(folder, "bundles") };
   const code = await buildWorker(run, config, resources, folders);
   const plan = planDeploy(config, account, {

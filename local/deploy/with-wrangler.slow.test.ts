@@ -6,6 +6,7 @@ import type { Miniflare } from "miniflare";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import * as z from "zod";
 import { PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
+import { ensureAssets } from "../assets/assets.ts";
 import { ROOT } from "../home/constants.ts";
 import { deploy } from "./run-deploy.ts";
 import { FakeCloudflare } from "./testing/fake-cloudflare.ts";
@@ -21,6 +22,7 @@ let workers: Miniflare | null = null;
 const printed: string[] = [];
 
 beforeAll(async () => {
+  await ensureAssets();
   folder = mkdtempSync(join(tmpdir(), "copra-with-wrangler-"));
   account = await FakeCloudflare.start();
   account.subdomain = null;
