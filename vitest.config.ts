@@ -16,7 +16,7 @@ const COMMON = {
 };
 
 /** Setup of test files that run in Node itself. */
-const IN_NODE = ["./test/patience.ts", "./test/processor-time.ts"];
+const IN_NODE = ["./test/patience.ts", "./test/equal-bytes.ts", "./test/processor-time.ts"];
 
 /** Seed of all properties; null: new cases each time. COPRA_SEED repeats the cases of a failed run. */
 const PROPERTY_SEED =
@@ -64,6 +64,8 @@ const WITH_SOAK =
   process.env.COPRA_SOAK === "1" || process.argv.some((word) => /soak|worker\/(testing\/faults|http\/fuzz)/.test(word));
 /** The faults again, against `copra serve`: `npm run test:slow`, or `COPRA_SERVED=1 npm test -- test/faults`. */
 const WITH_SERVED = ONLY_SLOW || process.env.COPRA_SOAK === "1" || process.env.COPRA_SERVED === "1";
+/** Some files of `worker` again as at Cloudflare's edge: `npm run test:slow`, or `--project worker-edge`. */
+const WITH_EDGE = ONLY_SLOW || process.env.COPRA_SOAK === "1" || process.argv.includes("worker-edge");
 const files = (...patterns: string[]): string[] =>
   ONLY_SLOW ? patterns.map((pattern) => pattern.replace("*.", "*.slow.")) : patterns;
 const left = (...patterns: string[]): string[] => (WITH_SLOW ? patterns : [...patterns, "**/*.slow.*"]);
@@ -123,7 +125,7 @@ const workerProject = ({
     ...COMMON,
     ...PROPERTIES,
     ...test,
-    setupFiles: ["./test/patience.ts", "./test/property-seed.ts", "./worker/testing/setup.ts"],
+    setupFiles: ["./test/patience.ts", "./test/equal-bytes.ts", "./test/property-seed.ts", "./worker/testing/setup.ts"],
     // Bundles these modules, so that workerd loads few files instead of hundreds.
     deps: {
       optimizer: {
@@ -183,11 +185,13 @@ export default defineConfig({
         ...SHARED_PROCESS,
         name: "worker-edge",
         isEdge: true,
-        include: files(
-          "worker/{http-client,storage/s3,storage/azure}/*.test.ts",
-          "worker/notify/{webhook,sns}.test.ts",
-          "worker/job/decide/storage-check.test.ts",
-        ),
+        include: WITH_EDGE
+          ? [
+              "worker/{http-client,storage/s3,storage/azure}/*.test.ts",
+              "worker/notify/{webhook,sns}.test.ts",
+              "worker/job/decide/storage-check.test.ts",
+            ]
+          : [],
         maxWorkers: FAST_WORKERS,
         globalSetup: [...WORKER_SERVICES, "./test/services/worker-azure.ts"],
       }),
