@@ -37,6 +37,8 @@ const TEXTS = [
 
 type Cues = readonly (readonly [startMs: number, endMs: number, text: string])[];
 const CUES: Cues = TEXTS.map((text, at) => [at * 130 + 1, at * 130 + 121, text]);
+/** The cues in scripts of the packaged fonts. */
+const DRAWN: Cues = CUES.filter(([, , text]) => /^[\P{L}\p{sc=Latn}\p{sc=Grek}\p{sc=Cyrl}\p{sc=Arab}]*$/u.test(text));
 /** Captions inside of video have a character set of their own. */
 const CAPTION = "HI & <YOU>";
 
@@ -45,17 +47,20 @@ const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceA
 const plain = (text: string): string =>
   text.replaceAll("\u2060", "").replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
 const clock = (ms: number): string => new Date(ms).toISOString().slice(11, 23);
-const ASS = [
-  "[Script Info]\nScriptType: v4.00+\n\n[V4+ Styles]\nFormat: Name, Fontname, Fontsize\nStyle: Default,Arial,16\n",
-  "[Events]\nFormat: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text",
-  ...CUES.map(
-    ([from, to, text]) => `Dialogue: 0,${clock(from).slice(1, -1)},${clock(to).slice(1, -1)},Default,,0,0,0,,${text}`,
-  ),
-].join("\n");
-const TTML = `<tt xmlns="http://www.w3.org/ns/ttml"><body><div>${CUES.map(
-  ([from, to, text]) => `<p begin="${clock(from)}" end="${clock(to)}">${escaped(text)}</p>`,
-).join("")}</div></body></tt>`;
-const VTT = `WEBVTT\n\n${CUES.map(([from, to, text]) => `${clock(from)} --> ${clock(to)} line:0\n${escaped(text)}`).join("\n\n")}\n`;
+const ass = (cues: Cues): string =>
+  [
+    "[Script Info]\nScriptType: v4.00+\n\n[V4+ Styles]\nFormat: Name, Fontname, Fontsize\nStyle: Default,Arial,16\n",
+    "[Events]\nFormat: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text",
+    ...cues.map(
+      ([from, to, text]) => `Dialogue: 0,${clock(from).slice(1, -1)},${clock(to).slice(1, -1)},Default,,0,0,0,,${text}`,
+    ),
+  ].join("\n");
+const ttml = (cues: Cues): string =>
+  `<tt xmlns="http://www.w3.org/ns/ttml"><body><div>${cues
+    .map(([from, to, text]) => `<p begin="${clock(from)}" end="${clock(to)}">${escaped(text)}</p>`)
+    .join("")}</div></body></tt>`;
+const vtt = (cues: Cues): string =>
+  `WEBVTT\n\n${cues.map(([from, to, text]) => `${clock(from)} --> ${clock(to)} line:0\n${escaped(text)}`).join("\n\n")}\n`;
 const pairs = pairsByFrame([
   [0, [...twice(0x1420), ...twice(0x1470), ...lettersOf(CAPTION)]],
   [30, twice(0x142f)],
@@ -65,11 +70,15 @@ const hex = (codes: readonly (readonly number[])[]): string =>
   codes.map((pair) => pair.map((byte) => byte.toString(16).padStart(2, "0")).join("")).join(" ");
 const SCC = `Scenarist_SCC V1.0\n\n00:00:00;00\t${hex(pairs.slice(0, 9))}\n\n00:00:01;00\t942f\n\n00:00:03;00\t942c\n`;
 const FILES: Readonly<Record<string, string>> = {
-  "/a.vtt": VTT,
+  "/a.vtt": vtt(CUES),
   "/a.srt": subRip(CUES),
-  "/a.ass": ASS,
-  "/a.ttml": TTML,
+  "/a.ass": ass(CUES),
+  "/a.ttml": ttml(CUES),
   "/a.scc": SCC,
+  "/drawn.vtt": vtt(DRAWN),
+  "/drawn.srt": subRip(DRAWN),
+  "/drawn.ass": ass(DRAWN),
+  "/drawn.ttml": ttml(DRAWN),
 };
 
 /** Times of frames at 30000/1001 frames per second. */
@@ -93,19 +102,27 @@ const SEPARATE: Cues = [
 ];
 
 type Texts = Awaited<ReturnType<SubtitleJobs["textsIn"]>>;
-type Source = readonly [name: string, clip: string, from: string | number, cues: Cues, toleranceMs: number];
+/** `drawn`: the same kind of text in scripts of the packaged fonts. */
+type Source = readonly [
+  name: string,
+  clip: string,
+  from: string | number,
+  cues: Cues,
+  toleranceMs: number,
+  drawn: string | number,
+];
 const SOURCES: readonly Source[] = [
-  ["WebVTT", "tracks.mkv", "/a.vtt", CUES, 1],
-  ["SubRip", "tracks.mkv", "/a.srt", CUES, 1],
-  ["ASS", "tracks.mkv", "/a.ass", CUES, 10],
-  ["TTML", "tracks.mkv", "/a.ttml", CUES, 1],
-  ["SCC", "tracks.mkv", "/a.scc", CAPTION_CUES, 1],
-  ["SubRip in Matroska", "tracks.mkv", 1, CUES, 1],
-  ["ASS in Matroska", "tracks.mkv", 2, CUES, 10],
-  ["CEA-608", "tracks.mkv", "cc1", CAPTION_CUES, 1],
-  ["overlapping cues", "tracks.mkv", 3, OVERLAPPING, 1],
-  ["text in MP4", "text.mp4", 1, CUES, 1],
-  ["WebVTT in WebM", "text.webm", 1, CUES, 1],
+  ["WebVTT", "tracks.mkv", "/a.vtt", CUES, 1, "/drawn.vtt"],
+  ["SubRip", "tracks.mkv", "/a.srt", CUES, 1, "/drawn.srt"],
+  ["ASS", "tracks.mkv", "/a.ass", CUES, 10, "/drawn.ass"],
+  ["TTML", "tracks.mkv", "/a.ttml", CUES, 1, "/drawn.ttml"],
+  ["SCC", "tracks.mkv", "/a.scc", CAPTION_CUES, 1, "/a.scc"],
+  ["SubRip in Matroska", "tracks.mkv", 1, CUES, 1, 4],
+  ["ASS in Matroska", "tracks.mkv", 2, CUES, 10, 5],
+  ["CEA-608", "tracks.mkv", "cc1", CAPTION_CUES, 1, "cc1"],
+  ["overlapping cues", "tracks.mkv", 3, OVERLAPPING, 1, 3],
+  ["text in MP4", "text.mp4", 1, CUES, 1, 2],
+  ["WebVTT in WebM", "text.webm", 1, CUES, 1, 2],
 ];
 const CLIPS = ["tracks.mkv", "text.mp4", "text.webm"];
 const sourcesOf = (clip: string): readonly Source[] => SOURCES.filter(([, name]) => name === clip);
@@ -121,31 +138,36 @@ beforeAll(async () => {
   jobs = await openSubtitleJobs();
   await captionFrames(openWorkshop(jobs.folder), [pairs, []], { fps: "30000/1001", seconds: 6 });
   await jobs.write("a.srt", subRip(CUES));
-  await jobs.write("a.ass", ASS);
+  await jobs.write("a.ass", ass(CUES));
   await jobs.write("overlapping.srt", subRip(OVERLAPPING));
-  await jobs.write("a.vtt", VTT);
+  await jobs.write("a.vtt", vtt(CUES));
+  await jobs.write("drawn.srt", subRip(DRAWN));
+  await jobs.write("drawn.ass", ass(DRAWN));
+  await jobs.write("drawn.vtt", vtt(DRAWN));
   await jobs.make(
     "tracks.mkv",
-    "-r 30000/1001 -i captioned.h264 -i a.srt -i a.ass -i overlapping.srt -map 0 -map 1 -map 2 -map 3 -c copy -c:v libx264 -bf 0 -preset ultrafast",
+    "-r 30000/1001 -i captioned.h264 -i a.srt -i a.ass -i overlapping.srt -i drawn.srt -i drawn.ass -map 0 -map 1 -map 2 -map 3 -map 4 -map 5 -c copy -c:v libx264 -bf 0 -preset ultrafast",
   );
-  await jobs.make("text.mp4", "-i tracks.mkv -map 0:v -map 0:s:0 -c copy -c:s mov_text");
+  await jobs.make("text.mp4", "-i tracks.mkv -map 0:v -map 0:s:0 -map 0:s:3 -c copy -c:s mov_text");
   await jobs.make(
     "text.webm",
-    "-i tracks.mkv -i a.vtt -map 0:v -map 1 -c:v libvpx -cpu-used 8 -deadline realtime -s 32x18 -c:s copy",
+    "-i tracks.mkv -i a.vtt -i drawn.vtt -map 0:v -map 1 -map 2 -c:v libvpx -cpu-used 8 -deadline realtime -s 32x18 -c:s copy",
   );
   for (const clip of CLIPS) {
-    const texts = sourcesOf(clip).map(([name, , from]) => {
-      const source = typeof from === "string" && from.startsWith("/") ? { url: `${origin}${from}` } : { from };
-      return { source, track: { ...source, name, language: "en" } };
+    const textOf = (from: string | number): { url: string } | { from: string | number } =>
+      typeof from === "string" && from.startsWith("/") ? { url: `${origin}${from}` } : { from };
+    const texts = sourcesOf(clip).map(([name, , from, , , drawn]) => {
+      const source = textOf(from);
+      return { source, drawn: textOf(drawn), track: { ...source, name, language: "en" } };
     });
     const subtitles = texts.map(({ track }) => track);
     const encoded = await jobs.encode(clip, [
       { format: "httpstream", params: { hls: { path: "h" }, variants: ["mp4:32x18"], subtitles } },
       ...FILE_OUTPUTS.map((format) => ({ format, params: { subtitles } })),
-      ...texts.flatMap(({ source }) => [
+      ...texts.flatMap(({ source, drawn }) => [
         { format: "vtt", params: source },
         { format: "srt", params: source },
-        { format: "png:96x54", params: { offsets: [2.05, 5.9], burn: { ...source, keep_style: false, size: 20 } } },
+        { format: "png:96x54", params: { offsets: [2.05, 5.9], burn: { ...drawn, keep_style: false, size: 20 } } },
       ]),
     ]);
     expect(encoded.reports.map((report) => [report.status, "failure" in report && report.failure])).toEqual(
