@@ -5,10 +5,8 @@ import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import type { KeyframeGroup } from "#shared/plan/vmaf/sample-windows.ts";
 import type { Tool } from "../ffmpeg/discover/locate.ts";
-import { runPacketListingByLine } from "../source/frame-index/run-packet-listing.ts";
+import { listPackets } from "../source/frame-index/run-packet-listing.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
-
-const PACKET = /^packet\|pts_time=([^|]+)\|dts_time=([^|]+)\|size=(\d+)\|flags=(\S*)/;
 
 /** A keyframe that follows this soon does not start its own group: each frame may be a keyframe. */
 const LEAST_MS = 500;
@@ -26,24 +24,13 @@ export async function readKeyframeGroups(
   // Seek positions are relative to this time.
   const startSeconds = Number(probe.format.start_time ?? 0);
   const groups: { fromMs: number; bytes: number }[] = [];
-  const entries = [
-    "-select_streams",
-    String(video.streamIndex),
-    "-show_entries",
-    "packet=pts_time,dts_time,size,flags",
-  ];
-  const listing = { ffprobe, source: { path }, argv: [...entries, "-of", "compact"] };
-  const isClean = await runPacketListingByLine(listing, signal, (line) => {
-    // Side data is on separate lines.
-    const [packet, pts, dts, size, flags = ""] = PACKET.exec(line) ?? [];
-    if (packet === undefined) return true;
-    const seconds = [pts, dts].map(Number).find(Number.isFinite);
-    const fromMs = flags.startsWith("K") && seconds !== undefined ? (seconds - startSeconds) * 1000 : null;
+  const listing = { ffprobe, source: { path }, argv: ["-select_streams", String(video.streamIndex)] };
+  const isClean = await listPackets(listing, signal, ({ pts, dts, bytes, flags }) => {
+    const seconds = pts ?? dts;
+    const fromMs = flags.startsWith("K") && seconds !== null ? (seconds - startSeconds) * 1000 : null;
     const last = groups.at(-1);
-    if (fromMs !== null && !(last && Math.abs(fromMs - last.fromMs) < LEAST_MS))
-      groups.push({ fromMs, bytes: Number(size) });
-    else if (last) last.bytes += Number(size);
-    return true;
+    if (fromMs !== null && !(last && Math.abs(fromMs - last.fromMs) < LEAST_MS)) groups.push({ fromMs, bytes });
+    else if (last) last.bytes += bytes;
   }).catch((error: unknown) => {
     signal.throwIfAborted();
     log.warn("packets not listed", { error: messageOf(error) });

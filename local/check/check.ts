@@ -134,7 +134,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
           .filter(isChecked)
           .flatMap((file) => longComments(file, readFileSync(join(ROOT, file), "utf8"))),
       ),
-    help: "Comments end at column 120. `npm run fix` wraps them.",
+    help: "Comments end at column 120: biome does not wrap them.",
   },
   regexes: {
     run: (isChecked) =>

@@ -43,7 +43,17 @@ describe("a simulated fleet of 60 nodes", () => {
 });
 
 it("counts the same on workerd and in the simulation", async () => {
-  const report = await bench("bench/counts.ts", "--nodes", "10", "--jobs", "25", "--accounts", "2", "--every", "100");
+  const report = await bench(
+    "test/simulation/counts/compare.ts",
+    "--nodes",
+    "10",
+    "--jobs",
+    "25",
+    "--accounts",
+    "2",
+    "--every",
+    "100",
+  );
   expect(report).toContain("10 nodes, 25 jobs of 2 accounts, seed 1: workerd, simulation");
   expect(report).toMatch(/nodes: encode failed +[1-9]/);
   expect(report).not.toContain("DIFFERENT");

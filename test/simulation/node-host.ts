@@ -1,4 +1,4 @@
-// The environment of a simulated node: the simulated platform, or a real control plane (bench/counts/).
+// The environment of a simulated node: the simulated platform, or a real control plane (test/simulation/counts/).
 
 export type NodeHandlers = {
   readonly message: (data: string) => void;

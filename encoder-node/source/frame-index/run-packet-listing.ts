@@ -114,6 +114,42 @@ export function runPacketListingByLine(
   return runPacketListing(listing, signal, splitLines(onLine));
 }
 
+/** A packet of any stream. Times in seconds; null if the packet has none. */
+export type ListedPacket = {
+  readonly stream: number;
+  readonly pts: number | null;
+  readonly dts: number | null;
+  /** 0 if unknown. */
+  readonly duration: number;
+  readonly bytes: number;
+  /** `K`: a keyframe; `D`: it is decoded for later frames, and not shown. */
+  readonly flags: string;
+};
+
+const ENTRIES = "packet=stream_index,pts_time,dts_time,duration_time,size,flags";
+const PACKET =
+  /^packet\|stream_index=(\d+)\|pts_time=([^|]+)\|dts_time=([^|]+)\|duration_time=([^|]+)\|size=(\d+)\|flags=([^|]*)/;
+
+/** Like `runPacketListing`, by packets. `argv` selects the packets. */
+export function listPackets(
+  { argv, ...listing }: PacketListing,
+  signal: AbortSignal,
+  onPacket: (packet: ListedPacket) => void,
+): Promise<boolean> {
+  const shown = { ...listing, argv: [...argv, "-show_entries", ENTRIES, "-of", "compact"] };
+  return runPacketListingByLine(shown, signal, (line) => {
+    // Side data is on separate lines.
+    const [, stream, pts, dts, duration, bytes, flags = ""] = PACKET.exec(line) ?? [];
+    if (stream === undefined) return true;
+    const [shownAt = null, decodedAt = null] = [pts, dts].map((text) =>
+      Number.isFinite(Number(text)) ? Number(text) : null,
+    );
+    const times = { pts: shownAt, dts: decodedAt, duration: Number(duration) || 0 };
+    onPacket({ stream: Number(stream), ...times, bytes: Number(bytes), flags });
+    return true;
+  });
+}
+
 /** Far above the length of ffprobe's lines. A longer line is not ffprobe's output, and is not collected. */
 const MAX_LINE_CHARS = 65_536;
 

@@ -1,6 +1,6 @@
 // Finds the real ends of the tracks of a file, whatever its header declares.
 import type { Tool } from "../../ffmpeg/discover/locate.ts";
-import { runPacketListingByLine } from "../frame-index/run-packet-listing.ts";
+import { listPackets } from "../frame-index/run-packet-listing.ts";
 
 /** Packets from this time on, in ms on the file's own timeline; left out: all. */
 export type PacketRange = { readonly fromMs?: number };
@@ -23,22 +23,15 @@ export async function packetEndsMs(
   { fromMs }: PacketRange,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<number, number>> {
-  const argv = [
-    ...(fromMs === undefined ? [] : ["-read_intervals", `${fromMs / 1000}%${ALL_MS / 1000}`]),
-    ...["-show_entries", "packet=stream_index,pts_time,dts_time,duration_time", "-of", "compact"],
-  ];
+  const argv = fromMs === undefined ? [] : ["-read_intervals", `${fromMs / 1000}%${ALL_MS / 1000}`];
   const ends = new Map<number, number>();
   // A file of many hours has millions of packets, so none is kept. The packets before an unreadable packet count.
-  await runPacketListingByLine({ ffprobe, source: { path }, argv }, signal, (line) => {
-    const [, stream, pts, dts, duration] = PACKET.exec(line) ?? [];
-    const start = [pts, dts].map(Number).find(Number.isFinite);
-    if (start === undefined) return true;
-    const endMs = (start + (Number(duration) || 0)) * 1000;
+  await listPackets({ ffprobe, source: { path }, argv }, signal, ({ stream, pts, dts, duration }) => {
+    const start = pts ?? dts;
+    if (start === null) return;
+    const endMs = (start + duration) * 1000;
     // MPEG timestamps may all be negative.
-    ends.set(Number(stream), Math.max(endMs, ends.get(Number(stream)) ?? endMs));
-    return true;
+    ends.set(stream, Math.max(endMs, ends.get(stream) ?? endMs));
   });
   return ends;
 }
-
-const PACKET = /^packet\|stream_index=(\d+)\|pts_time=([^|]+)\|dts_time=([^|]+)\|duration_time=([^|]+)/;

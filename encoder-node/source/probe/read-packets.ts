@@ -1,7 +1,7 @@
 // Reads the start and end of a file's packets, by stream.
 import type { Tool } from "../../ffmpeg/discover/locate.ts";
-import { type LocalFile, runPacketListingByLine } from "../frame-index/run-packet-listing.ts";
-import { PacketClock, type TimedPacket } from "./packet-clock.ts";
+import { type ListedPacket, type LocalFile, listPackets } from "../frame-index/run-packet-listing.ts";
+import { PacketClock } from "./packet-clock.ts";
 
 /** Timestamps of a stream's packets, in seconds on the file's own clock, or on the clock of its first part. */
 export type StreamPackets = {
@@ -51,16 +51,13 @@ export async function readPackets(
   options: readonly string[],
   signal: AbortSignal,
 ): Promise<PacketReading> {
-  const entries = "packet=stream_index,pts_time,dts_time,duration_time,flags";
-  const argv = [...options, "-show_entries", entries, "-of", "compact"];
   const together = new PacketClock(mayRestart);
   const alone = new Map<number, PacketClock>();
   const streams = new Map<number, StreamPackets>();
   const ofAlone = new Map<number, StreamPackets>();
   const present = new Set<number>();
-  const isClean = await runPacketListingByLine({ ffprobe, source: { path, isOutline }, argv }, signal, (line) => {
-    const packet = packetOf(line);
-    if (!packet) return true;
+  const listing = { ffprobe, source: { path, isOutline }, argv: options };
+  const isClean = await listPackets(listing, signal, (packet) => {
     present.add(packet.stream);
     const own = alone.get(packet.stream) ?? new PacketClock(mayRestart);
     alone.set(packet.stream, own);
@@ -71,7 +68,6 @@ export async function readPackets(
       startSeconds,
       streams,
     );
-    return true;
   });
   const least = [...streams].map(([index, read]): [number, StreamPackets] => {
     const { last, end } = ofAlone.get(index) ?? read;
@@ -82,24 +78,6 @@ export async function readPackets(
   return { streams: new Map(least), present, isClean, hasRestarts };
 }
 
-const PACKET = /^packet\|stream_index=(\d+)\|pts_time=([^|]+)\|dts_time=([^|]+)\|duration_time=([^|]+)\|flags=([^|]*)/;
-
-/** `isHidden`: it is decoded for later frames, and not shown. */
-type ListedPacket = TimedPacket & { readonly isHidden: boolean };
-
-function packetOf(line: string): ListedPacket | null {
-  const [, stream, pts, dts, duration, flags = ""] = PACKET.exec(line) ?? [];
-  if (stream === undefined) return null;
-  const [shown, decoded] = [pts, dts].map((text) => (Number.isFinite(Number(text)) ? Number(text) : null));
-  return {
-    stream: Number(stream),
-    pts: shown ?? null,
-    dts: decoded ?? null,
-    duration: Number(duration) || 0,
-    isHidden: flags.includes("D"),
-  };
-}
-
 /**
  * Half a tick of the coarsest clock in use (milliseconds): a packet that starts earlier by less starts with the
  * timeline.
@@ -108,7 +86,7 @@ const ROUNDING_SECONDS = 0.0005;
 const FALL_SECONDS = 1;
 
 function addPacket(
-  { stream, dts, begin, duration, isHidden }: ListedPacket & { readonly begin: number | null },
+  { stream, dts, begin, duration, flags }: ListedPacket & { readonly begin: number | null },
   startSeconds: number,
   streams: Map<number, StreamPackets>,
 ): void {
@@ -119,6 +97,7 @@ function addPacket(
     decoded: Math.max(known.decoded, dts ?? known.decoded),
     fallsBackAt: known.fallsBackAt ?? (dts !== null && dts < known.decoded - FALL_SECONDS ? known.end : null),
   };
+  const isHidden = flags.includes("D");
   if (isHidden) return void streams.set(stream, { ...known, ...common });
   streams.set(stream, {
     ...common,

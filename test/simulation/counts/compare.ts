@@ -1,14 +1,15 @@
 // Runs the same plan on two platforms: the real control plane in workerd in real time, and the simulated platform of
 // bench/fleet.ts. Compares the counts of nodes, clients and the operator.
-// Usage: node local/bootstrap.mjs bench/counts.ts [--nodes 100] [--jobs 400] [--accounts 5] [--every 50] [--seed 1]
+// Usage: node local/bootstrap.mjs test/simulation/counts/compare.ts [--nodes 100] [--jobs 400] [--accounts 5]
+// [--every 50] [--seed 1]
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { planOf } from "../test/simulation/counts/plan.ts";
-import { runPlan } from "../test/simulation/counts/run-plan.ts";
-import { onSimulation, onWorkerd } from "../test/simulation/counts/targets.ts";
+import { planOf } from "./plan.ts";
+import { runPlan } from "./run-plan.ts";
+import { onSimulation, onWorkerd } from "./targets.ts";
 
 const { values } = parseArgs({
   options: {
@@ -30,7 +31,7 @@ const home = await mkdtemp(join(tmpdir(), "copra-counts-"));
 const real = await onWorkerd(home, (target) => runPlan(target, plan, LIMIT_MS)).finally(() =>
   rm(home, { recursive: true, force: true }),
 );
-const simulated = await onSimulation(fileURLToPath(new URL("..", import.meta.url)), seed, (target) =>
+const simulated = await onSimulation(fileURLToPath(new URL("../../..", import.meta.url)), seed, (target) =>
   runPlan(target, plan, LIMIT_MS),
 );
 print(`${size.nodes} nodes, ${size.jobs} jobs of ${size.accounts} accounts, seed ${seed}: workerd, simulation`);
