@@ -3,14 +3,17 @@
 // In the npm package, which npm installs with its dependencies, it only starts the script's bundle.
 // Usage: node local/bootstrap.mjs <script> [arguments]. It is plain JavaScript, and imports nothing but Node's modules.
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { constants } from "node:os";
 import { delimiter, dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const binFolder = join(root, "node_modules", ".bin");
+// `npm ci` deletes node_modules, so the lock cannot be in there.
+const installLock = join(root, ".copra", "install.lock");
 // Made by local/package/build-package.ts.
 const isPackage = existsSync(join(root, "worker", "worker.json"));
 
@@ -20,6 +23,7 @@ const compileCache = join(root, "node_modules", ".cache", "compile");
 /** From this version on, Node runs TypeScript files without a flag. */
 const OLDEST_NODE = [22, 18];
 const PARENT_CHECK_MS = 1000;
+const LOCK_CHECK_MS = 200;
 const NODE_SCRIPT = "encoder-node/main.ts";
 /**
  * The scripts that run the system. Other scripts, such as tests, also need the packages for development: twice as much.
@@ -33,8 +37,42 @@ if (script === undefined) {
   leave(2, "Say which script to run: node local/bootstrap.mjs <script> [arguments]");
 } else {
   const withTools = !RUN_SCRIPTS.includes(script) && process.env.NODE_ENV !== "production";
-  if (!isPackage && !isInstalled(withTools)) npmInstall(withTools);
+  if (!isPackage) await install(withTools);
   run(findNode(), [script, ...scriptArguments]);
+}
+
+/** One run installs. Other runs wait for it, such as a node that starts beside the system in a fresh clone. */
+async function install(withTools) {
+  while (!isInstalled(withTools)) {
+    if (takeInstallLock()) {
+      try {
+        npmInstall(withTools);
+      } finally {
+        rmSync(installLock, { force: true });
+      }
+      return;
+    }
+    await sleep(LOCK_CHECK_MS);
+  }
+}
+
+/** False while another run holds the lock, a file with the holder's pid. Removes the lock of a dead holder. */
+function takeInstallLock() {
+  mkdirSync(dirname(installLock), { recursive: true });
+  try {
+    writeFileSync(installLock, String(process.pid), { flag: "wx" });
+    return true;
+  } catch (error) {
+    if (error.code !== "EEXIST") throw error;
+  }
+  try {
+    process.kill(Number(readFileSync(installLock, "utf8")), 0);
+  } catch (error) {
+    // ENOENT: released just now. EPERM: the holder belongs to another user.
+    if (error.code === "ESRCH") rmSync(installLock, { force: true });
+    else if (error.code !== "ENOENT" && error.code !== "EPERM") throw error;
+  }
+  return false;
 }
 
 /**

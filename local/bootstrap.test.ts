@@ -115,6 +115,21 @@ describe("installing", () => {
     await end(start(""));
     expect(npmCalls()).toEqual([]);
   });
+
+  it("installs once when two runs start at the same time", async () => {
+    const runs = await Promise.all([end(start("console.log(1)")), end(start("console.log(1)"))]);
+    expect(runs).toEqual(Array(2).fill({ code: 0, out: "1\n" }));
+    expect(npmCalls()).toEqual([CI]);
+  });
+
+  it("installs after a run was killed during its install", async () => {
+    const dead = start("");
+    await end(dead);
+    writeFileSync(join(root, "package-lock.json"), lock("2.0.0"));
+    writeFileSync(join(root, ".copra", "install.lock"), String(dead.pid));
+    expect(await end(start("console.log(1)"))).toEqual({ code: 0, out: "1\n" });
+    expect(npmCalls()).toEqual([CI, CI]);
+  });
 });
 
 describe("running", () => {
