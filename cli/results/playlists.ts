@@ -1,4 +1,6 @@
 // Finds the files of a stream: the references in HLS playlists, DASH manifests and WebVTT files of thumbnails.
+import { XMLParser } from "fast-xml-parser";
+import * as z from "zod";
 
 /**
  * Returns the URLs that the text at `url` refers to, without duplicates. Other texts than playlists, manifests and
@@ -35,64 +37,58 @@ function hlsPaths(text: string): string[] {
 /** Cues of thumbnails: `sheet.jpg#xywh=0,0,160,90`. */
 const vttPaths = (text: string): string[] => text.split(/\r?\n/).filter((line) => line.includes("#xywh="));
 
+const number = z.coerce.number();
+const Template = z.object({
+  initialization: z.string().optional(),
+  media: z.string().default(""),
+  startNumber: number.default(1),
+  endNumber: number.optional(),
+  SegmentTimeline: z.object({ S: z.array(z.object({ r: number.default(0) })) }).optional(),
+});
+type Template = z.infer<typeof Template>;
+const Representation = z.object({
+  id: z.string().default(""),
+  BaseURL: z.string().optional(),
+  SegmentTemplate: Template.optional(),
+});
+const AdaptationSet = z.object({ SegmentTemplate: Template.optional(), Representation: z.array(Representation) });
+const Manifest = z.object({ MPD: z.object({ Period: z.array(z.object({ AdaptationSet: z.array(AdaptationSet) })) }) });
+
+const LISTS: readonly string[] = ["Period", "AdaptationSet", "Representation", "S"];
+
 /**
  * Returns the files of a static manifest with numbered segments, the kind that Copra makes
- * (encoder-node/package/dash/).
+ * (encoder-node/package/dash/). Another manifest has none.
  */
 function dashPaths(text: string): string[] {
-  return elementsOf(text, "AdaptationSet").found.flatMap((set) => {
-    const { found, rest } = elementsOf(set, "Representation");
-    const shared = templateOf(rest);
-    return found.flatMap((representation) => {
-      const [, base] = /<BaseURL>([^<]*)<\/BaseURL>/.exec(representation) ?? [];
-      if (base !== undefined) return [unescaped(base)];
-      const template = templateOf(representation) ?? shared;
-      return template ? filesOf(template, attribute(representation, "id")) : [];
-    });
-  });
+  const parsed = Manifest.safeParse(xmlOf(text));
+  const sets = parsed.data?.MPD.Period.flatMap((period) => period.AdaptationSet) ?? [];
+  return sets.flatMap(({ SegmentTemplate: shared, Representation: found }) =>
+    found.flatMap(({ id, BaseURL: base, SegmentTemplate: template = shared }) =>
+      base !== undefined ? [base] : template ? filesOf(template, id) : [],
+    ),
+  );
 }
 
-const templateOf = (xml: string): string | null => elementsOf(xml, "SegmentTemplate").found[0] ?? null;
-
-/**
- * Returns the elements with a name, and the text without them. Elements of this name must not nest. Linear in the
- * text's length.
- */
-function elementsOf(xml: string, name: string): { readonly found: readonly string[]; readonly rest: string } {
-  const [start, close] = [`<${name}`, `</${name}>`];
-  const found: string[] = [];
-  let rest = "";
-  let at = 0;
-  for (let from = xml.indexOf(start); from >= 0; from = xml.indexOf(start, from)) {
-    if (!/[\s/>]/.test(xml.charAt(from + start.length))) {
-      from += start.length;
-      continue;
-    }
-    const tagEnd = xml.indexOf(">", from);
-    const isEmpty = xml.charAt(tagEnd - 1) === "/";
-    const closedAt = tagEnd < 0 || isEmpty ? tagEnd : xml.indexOf(close, tagEnd);
-    if (closedAt < 0) break;
-    const end = closedAt + (isEmpty ? 1 : close.length);
-    found.push(xml.slice(from, end));
-    rest += xml.slice(at, from);
-    from = at = end;
+function xmlOf(text: string): unknown {
+  const options = { ignoreAttributes: false, attributeNamePrefix: "", parseTagValue: false };
+  try {
+    return new XMLParser({ ...options, isArray: (name: string) => LISTS.includes(name) }).parse(text);
+  } catch {
+    // It is no XML.
+    return null;
   }
-  return { found, rest: rest + xml.slice(at) };
 }
 
 /** Limit above the segments of a week of video, so that a broken manifest cannot fill the memory. */
 const MAX_SEGMENTS = 400_000;
 
-function filesOf(template: string, id: string): string[] {
-  const first = Number(attribute(template, "startNumber") || 1);
-  const last = attribute(template, "endNumber");
-  const runs = template.match(/<S\s[^<>]*>/g) ?? [];
-  const counted = runs.reduce((sum, run) => sum + Number(attribute(run, "r") || 0) + 1, 0);
-  const count = Math.min(MAX_SEGMENTS, last === "" ? counted : Number(last) - first + 1);
-  const initialization = attribute(template, "initialization");
-  const media = attribute(template, "media");
+function filesOf(template: Template, id: string): string[] {
+  const { initialization, media, startNumber: first, endNumber: last, SegmentTimeline: timeline } = template;
+  const counted = (timeline?.S ?? []).reduce((sum, { r }) => sum + r + 1, 0);
+  const count = Math.max(0, Math.min(MAX_SEGMENTS, last === undefined ? counted : last - first + 1));
   const segments = Array.from({ length: count }, (_, at) => fill(media, id, first + at));
-  return [...(initialization === "" ? [] : [fill(initialization, id, 0)]), ...segments];
+  return [...(initialization === undefined ? [] : [fill(initialization, id, 0)]), ...segments];
 }
 
 /** Limit above the digits of any segment number: a wider number would fill the memory. */
@@ -105,14 +101,3 @@ const fill = (template: string, id: string, number: number): string =>
     .replaceAll(/\$Number(?:%0(\d{1,2})d)?\$/g, (_, digits = "1") =>
       String(number).padStart(Math.min(MAX_DIGITS, Number(digits)), "0"),
     );
-
-const attribute = (xml: string, name: string): string =>
-  unescaped(new RegExp(`^<[^>]*?\\s${name}="([^"]*)"`).exec(xml)?.[1] ?? "");
-
-const unescaped = (text: string): string =>
-  text
-    .replaceAll("&lt;", "<")
-    .replaceAll("&gt;", ">")
-    .replaceAll("&quot;", '"')
-    .replaceAll("&apos;", "'")
-    .replaceAll("&amp;", "&");
