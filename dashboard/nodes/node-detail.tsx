@@ -63,7 +63,7 @@ function Tasks({ tasks }: { readonly tasks: readonly ShownTask[] }) {
 function Notes({ notes }: { readonly notes: readonly Note[] }) {
   if (notes.length === 0) return null;
   return (
-    <ul class="notes">
+    <ul class="node-notes">
       {notes.map(({ kind, text }) => (
         <li key={text} class={kind}>
           <Icon name={kind === "warn" ? "warning" : "help"} /> {text}

@@ -29,7 +29,7 @@ export function OutputItem({ output, figures, quality, playables, play, compare 
   const isRunning = /encoding|processing|packaging|queued/.test(status) && progress !== undefined;
   return (
     <>
-      <div class="output-head">
+      <div class="output-title">
         <h3 class="mono">{key}</h3>
         {format !== key && <span class="mono muted">{format}</span>}
         <Status status={status} />

@@ -26,7 +26,7 @@ export function OutputsForm({ outputs, set }: { readonly outputs: unknown; reado
     set(outputsSection(list.flatMap((one, index) => (index === at ? (output ?? []) : one))));
   return (
     <>
-      <ol class="outputs">
+      <ol class="output-forms">
         {list.map((output, at) => (
           // Outputs have no identity: an output is its position in the list.
           <li key={at} class="output">
