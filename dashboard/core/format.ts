@@ -84,6 +84,12 @@ export type Time = string | number;
 export const timeOf = (time: Time): number =>
   typeof time === "number" ? time : Date.parse(time.replace(/^(\S+) (\S+) ([+-]\d\d)(\d\d)$/, "$1T$2$3:$4"));
 
+const AGO_UNITS = [
+  [86_400, "d"],
+  [3600, "h"],
+  [60, "min"],
+] as const;
+
 /** `just now`, `12 s ago`, `3 min ago`, `2 h ago`, `5 d ago`, then the date; the same with `in …` for the future. */
 export function ago(time: Time, now: number): string {
   const at = timeOf(time);
@@ -91,14 +97,8 @@ export function ago(time: Time, now: number): string {
   const seconds = Math.abs(now - at) / 1000;
   if (seconds < 2) return "just now";
   if (seconds >= 7 * 86_400) return date(at);
-  const text =
-    seconds < 60
-      ? `${Math.floor(seconds)} s`
-      : seconds < 3600
-        ? `${Math.floor(seconds / 60)} min`
-        : seconds < 86_400
-          ? `${Math.floor(seconds / 3600)} h`
-          : `${Math.floor(seconds / 86_400)} d`;
+  const [length, unit] = AGO_UNITS.find(([least]) => seconds >= least) ?? [1, "s"];
+  const text = `${Math.floor(seconds / length)} ${unit}`;
   return at > now ? `in ${text}` : `${text} ago`;
 }
 

@@ -29,10 +29,7 @@ export function historyOf(job: Job, bars: readonly Bar[], observed: readonly Log
     const last = Math.max(timeOf(job.completed_at), ...entries.map(({ atMs }) => atMs));
     entries.push({ atMs: last, text: `The job: ${job.status.replace(/^job\./, "")}`, kind });
   }
-  return entries
-    .map((entry, at) => ({ entry, at }))
-    .sort((a, b) => b.entry.atMs - a.entry.atMs || b.at - a.at)
-    .map(({ entry }) => entry);
+  return entries.reverse().sort((a, b) => b.atMs - a.atMs);
 }
 
 function entriesOf(bar: Bar): LogEntry[] {

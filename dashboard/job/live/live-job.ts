@@ -1,5 +1,5 @@
 // A job and its tasks, kept current while a page shows them.
-import { effect, type ReadonlySignal, signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { CopraError, type Job, type TaskChanges, type TaskList } from "../../../client/index.ts";
 import { hidden, paused } from "../../core/account-events.ts";
@@ -15,26 +15,10 @@ export type FollowState = "connecting" | "live" | "polling" | "lost" | "off" | "
 /** The tasks of a job; `gone`: the service no longer keeps them. */
 export type Tasks = TaskBook | "gone" | undefined;
 
-export type LiveJob = {
-  readonly id: string;
-  readonly job: ReadonlySignal<Job | undefined>;
-  readonly tasks: ReadonlySignal<Tasks>;
-  readonly state: ReadonlySignal<FollowState>;
-  readonly error: ReadonlySignal<unknown>;
-  readonly samples: ReadonlySignal<readonly Sample[]>;
-  /** The observed changes, the oldest first. */
-  readonly log: ReadonlySignal<readonly LogEntry[]>;
-  /** The service's present time, in ms since 1970. */
-  now(): number;
-  /** Takes the response of a call that changed the job. Follows the job again if it had ended. */
-  changed(job: Job): void;
-  /** Reads all data again. */
-  restart(): void;
-  /** Follows the job until the returned function is called. */
-  start(): () => void;
-};
+export type LiveJob = ReturnType<typeof liveJob>;
 
-export function liveJob(id: string): LiveJob {
+/** A job and its signals. It is followed between `start` and the call of the function that `start` returns. */
+export function liveJob(id: string) {
   const job = signal<Job | undefined>(undefined);
   const tasks = signal<Tasks>(undefined);
   const state = signal<FollowState>("connecting");
@@ -102,21 +86,25 @@ export function liveJob(id: string): LiveJob {
   }
 
   return {
-    id,
     job,
     tasks,
     state,
     error,
     samples,
+    /** The observed changes, the oldest first. */
     log,
+    /** The service's present time, in ms since 1970. */
     now,
-    changed(next) {
+    /** Takes the response of a call that changed the job. Follows the job again if it had ended. */
+    changed(next: Job): void {
       takeJob(next);
       round.value += 1;
     },
-    restart: () => {
+    /** Reads all data again. */
+    restart: (): void => {
       round.value += 1;
     },
+    /** Follows the job until the returned function is called. */
     start: () =>
       effect(() => {
         round.value;

@@ -144,29 +144,22 @@ function useWheelZoom(zoom: Zoom, scale: Scale, { names }: Geometry) {
 
 // The patterns of the timeline: they distinguish bars without color, too.
 
+const PATTERNS = [
+  { id: "tl-dots", width: 5, height: 5, d: "M1.25 1.25v0M3.75 3.75v0" },
+  { id: "tl-lines", width: 4, height: 4, d: "M1 0V4" },
+  { id: "tl-waves", width: 8, height: 4, d: "M0 3q2 -3 4 0t4 0" },
+  { id: "tl-steps", width: 6, height: 6, d: "M0 6L3 0L6 6" },
+  { id: "tl-hatch", width: 6, height: 6, d: "M1.5 0V6", patternTransform: "rotate(45)" },
+  { id: "tl-thin", width: 5, height: 5, d: "M1 0V5", patternTransform: "rotate(-45)" },
+];
+
 /** Definitions for a drawing. Their ids are unique because the page has only one drawing. */
-function Patterns() {
-  return (
-    <defs>
-      <pattern id="tl-dots" width="5" height="5" patternUnits="userSpaceOnUse">
-        <circle cx="1.25" cy="1.25" r="0.9" />
-        <circle cx="3.75" cy="3.75" r="0.9" />
+const Patterns = () => (
+  <defs>
+    {PATTERNS.map(({ d, ...rest }) => (
+      <pattern key={rest.id} {...rest} patternUnits="userSpaceOnUse">
+        <path d={d} />
       </pattern>
-      <pattern id="tl-lines" width="4" height="4" patternUnits="userSpaceOnUse">
-        <path d="M1 0V4" />
-      </pattern>
-      <pattern id="tl-waves" width="8" height="4" patternUnits="userSpaceOnUse">
-        <path d="M0 3q2 -3 4 0t4 0" />
-      </pattern>
-      <pattern id="tl-steps" width="6" height="6" patternUnits="userSpaceOnUse">
-        <path d="M0 6L3 0L6 6" />
-      </pattern>
-      <pattern id="tl-hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
-        <path d="M1.5 0V6" />
-      </pattern>
-      <pattern id="tl-thin" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(-45)">
-        <path d="M1 0V5" />
-      </pattern>
-    </defs>
-  );
-}
+    ))}
+  </defs>
+);

@@ -8,17 +8,10 @@ export type Brush = { readonly from: number; readonly to: number };
 const MIN_DRAG = 6;
 const STEP = 0.5;
 
-export type Zoom = {
-  readonly shown: Period;
-  readonly isZoomed: boolean;
-  readonly by: (factor: number, centerMs?: number) => void;
-  readonly pan: (share: number) => void;
-  readonly show: (period: Period) => void;
-  readonly reset: () => void;
-};
+export type Zoom = ReturnType<typeof useZoom>;
 
 /** `whole`: the period that is visible at first. It may grow. */
-export function useZoom(whole: Period): Zoom {
+export function useZoom(whole: Period) {
   const [chosen, choose] = useState<Period | null>(null);
   const shown = chosen === null ? whole : within(chosen, whole);
   const set = (period: Period): void =>
@@ -26,9 +19,9 @@ export function useZoom(whole: Period): Zoom {
   return {
     shown,
     isZoomed: chosen !== null,
-    by: (factor, centerMs = (shown.fromMs + shown.toMs) / 2) => set(zoomed(shown, whole, factor, centerMs)),
-    pan: (share) => set(panned(shown, whole, share)),
-    show: (period) => set(within(period, whole)),
+    by: (factor: number, centerMs = (shown.fromMs + shown.toMs) / 2) => set(zoomed(shown, whole, factor, centerMs)),
+    pan: (share: number) => set(panned(shown, whole, share)),
+    show: (period: Period) => set(within(period, whole)),
     reset: () => choose(null),
   };
 }

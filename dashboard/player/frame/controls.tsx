@@ -2,6 +2,7 @@
 import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { timecode } from "../../core/format.ts";
+import { Select } from "../../parts/controls/select.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { SeekBar } from "./seek-bar.tsx";
 import { SPEEDS, type Stage } from "./stage.ts";
@@ -105,49 +106,32 @@ function Choices({ stage: { leader, rate } }: { readonly stage: Stage }) {
   return (
     <>
       {qualities.value.length > 1 && (
-        <Choice
+        <Select
           label="Quality"
-          options={[automatic ? `Auto (${automatic})` : "Auto", ...qualities.value]}
-          choose={(index) => leader.chooseQuality(index - 1)}
+          options={byIndex([automatic ? `Auto (${automatic})` : "Auto", ...qualities.value])}
+          choose={(index) => leader.chooseQuality(Number(index) - 1)}
         />
       )}
       {captions.value.length > 0 && (
-        <Choice
+        <Select
           label="Captions"
-          options={["No captions", ...captions.value]}
-          choose={(index) => leader.chooseCaptions(index - 1)}
+          options={byIndex(["No captions", ...captions.value])}
+          choose={(index) => leader.chooseCaptions(Number(index) - 1)}
         />
       )}
-      <Choice
+      <Select
         label="Speed"
-        options={SPEEDS.map((speed) => `${speed}×`)}
-        first={SPEEDS.indexOf(1)}
+        options={byIndex(SPEEDS.map((speed) => `${speed}×`))}
+        value={String(SPEEDS.indexOf(rate.value))}
         choose={(index) => {
-          rate.value = SPEEDS[index] ?? 1;
+          rate.value = SPEEDS[Number(index)] ?? 1;
         }}
       />
     </>
   );
 }
 
-type ChoiceProps = {
-  readonly label: string;
-  readonly options: readonly string[];
-  readonly first?: number;
-  readonly choose: (index: number) => void;
-};
-
-function Choice({ label, options, first = 0, choose }: ChoiceProps) {
-  return (
-    <select aria-label={label} onChange={({ currentTarget }) => choose(currentTarget.selectedIndex)}>
-      {options.map((option, index) => (
-        <option key={index} selected={index === first}>
-          {option}
-        </option>
-      ))}
-    </select>
-  );
-}
+const byIndex = (texts: readonly string[]): Record<string, string> => Object.fromEntries(texts.entries());
 
 type PressProps = {
   readonly label: string;
