@@ -92,7 +92,7 @@ export function frameTiming(
   const keepsTimes = VARIABLE_CODECS.has(codec) && VARIABLE_CONTAINERS.has(container) && !isFilled;
   if (fps === null && keepsTimes) {
     if (track.constantRate) return { filters: [], argv, fps: mean, isVariable: false };
-    const own = { filters: [], argv: [...argv, "-enc_time_base", OWN_TIMES_BASE], fps: mean, isVariable: true };
+    const own = { filters: [], argv: [...argv, "-enc_time_base:v", OWN_TIMES_BASE], fps: mean, isVariable: true };
     return track.isSparse ? { ...own, isSparse: true } : own;
   }
   const rate = fps ?? constantRate(mean, track.constantRate, RATES[codec] ?? ANY);

@@ -267,7 +267,7 @@ test.each([
   expect(option(command, "-(?:x265|svtav1)-params")).toBe(
     params ?? (format === "mp4:hevc" ? "log-level=error" : undefined),
   );
-  expect(option(command, "-enc_time_base")).toBe(filter === undefined ? "1/90000" : undefined);
+  expect(option(command, "-enc_time_base:v")).toBe(filter === undefined ? "1/90000" : undefined);
 });
 
 const MIX = "aformat=sample_fmts=fltp,";

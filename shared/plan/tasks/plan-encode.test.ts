@@ -110,7 +110,7 @@ const ROWS: Row[] = [
     argv:
       "-filter_complex [0:3]select='isnan(prev_selected_t)+gte(t-prev_selected_t,0.000999)'," +
       `scale=1024:576:flags=bicubic,format=yuv420p,setsar=1[v0] -map [v0] -map 0:2 ${X264} ` +
-      `-b:v 1300k -maxrate 1950k -bufsize 2600k -g 125 -x264-params fps=24.9 -fps_mode vfr -enc_time_base 1/90000 ` +
+      `-b:v 1300k -maxrate 1950k -bufsize 2600k -g 125 -x264-params fps=24.9 -fps_mode vfr -enc_time_base:v 1/90000 ` +
       `-c:a aac -b:a 128k ${TAIL} 0.mp4`,
     frames: 1494,
     durationMs: 60_000,
@@ -253,7 +253,7 @@ test("takes images a second apart without a length, and expects no length of vid
   const { command } = plan(live, { format: "mp4:240p" }, { format: "jpg", number: 2 });
   expect(withoutFitting(command?.argv.join(" ") ?? "")).toContain(selects("clip(ceil((T-0.500437)/1),0,2)", 2));
   expect(withoutFitting(command?.argv.join(" ") ?? "")).toContain(
-    "-x264-params fps=30 -fps_mode vfr -enc_time_base 1/90000 ",
+    "-x264-params fps=30 -fps_mode vfr -enc_time_base:v 1/90000 ",
   );
   expect(command).toMatchObject({
     expectedFrames: null,
@@ -265,10 +265,10 @@ test("takes images a second apart without a length, and expects no length of vid
 test.each([
   ["30000/1001", "30000/1001", "-fps_mode vfr -c:a"],
   ["25/1", "24983/1000", "-fps_mode vfr -c:a"],
-  ["60/1", "2997/100", "-x264-params fps=29.97 -fps_mode vfr -enc_time_base 1/90000 -c:a"],
-  ["26921/1000", "26921/1000", "-x264-params fps=26.921 -fps_mode vfr -enc_time_base 1/90000 -c:a"],
-  ["1000/1", "1000/1", "-x264-params fps=30 -fps_mode vfr -enc_time_base 1/90000 -c:a"],
-  ["0/0", "0/0", "-x264-params fps=30 -fps_mode vfr -enc_time_base 1/90000 -c:a"],
+  ["60/1", "2997/100", "-x264-params fps=29.97 -fps_mode vfr -enc_time_base:v 1/90000 -c:a"],
+  ["26921/1000", "26921/1000", "-x264-params fps=26.921 -fps_mode vfr -enc_time_base:v 1/90000 -c:a"],
+  ["1000/1", "1000/1", "-x264-params fps=30 -fps_mode vfr -enc_time_base:v 1/90000 -c:a"],
+  ["0/0", "0/0", "-x264-params fps=30 -fps_mode vfr -enc_time_base:v 1/90000 -c:a"],
 ])("a source of %s, on average %s frames per second, is timed by %s", (r_frame_rate, avg_frame_rate, timing) => {
   const { command } = plan(probeOf({ ...VIDEO, r_frame_rate, avg_frame_rate }, AUDIO), { format: "mp4" });
   expect(withoutFitting(command?.argv.join(" ") ?? "")).toContain(` ${timing}`);
