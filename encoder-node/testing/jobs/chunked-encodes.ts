@@ -61,7 +61,8 @@ export async function makeBoth(
 ): Promise<Both> {
   const probe = await probeSource(ffprobe, clip);
   const outputs = requests.map(specOf);
-  const request = { source: clip, probe, outputs, capabilities: ALL_SOFTWARE };
+  const capabilities = { ...ALL_SOFTWARE, ffmpegVersion: tested.ffmpeg.version };
+  const request = { source: clip, probe, outputs, capabilities };
   const whole = await madeOf(planEncode(request).commands, clip, { tweak, prepare });
   const joined = await makeChunked(request, at, { tweak, prepare });
   return { whole, ...joined };

@@ -1,7 +1,8 @@
 // Writes the tracks of chunked outputs before they are joined.
 import type { TrackContainer } from "../../format/containers.ts";
 import type { VideoOutput } from "../../job/output-spec.ts";
-import { fileArguments } from "../command/muxers.ts";
+import type { FfmpegCapabilities } from "../command/capabilities.ts";
+import { EXACT_STARTS, fileArguments } from "../command/muxers.ts";
 import { streamArguments } from "../streams/stream-muxers.ts";
 
 /** File of a video track, or of a stream's audio track: fragmented MP4. Chunks and joined tracks have the same name. */
@@ -40,17 +41,29 @@ function interimContainer({ container }: VideoOutput): TrackContainer {
 /**
  * Priming starts before time 0. If Matroska's muxer does not write priming as a codec delay, it moves the start of the
  * audio to 0. The audio is then later than its video, because it is alone in its file. All versions write the delay of
- * Opus. ffmpeg 5.1 applies that delay twice to times that are not moved.
+ * Opus.
  */
 const KEEP_PRIMING: readonly string[] = ["-avoid_negative_ts", "disabled"];
+
+/**
+ * Until version 6, ffmpeg writes the delay of Opus (6.5 ms, read as 7 ms) without adding it to the timestamps, but
+ * subtracts it when it reads them.
+ */
+const WITH_OPUS_DELAY: readonly string[] = [...KEEP_PRIMING, "-output_ts_offset", "0.007"];
+const OMITS_DELAY = /^[1-5]\./;
 
 /** File of the audio until it is joined. */
 export const audioFile = (spec: VideoOutput): string => `${spec.index}-${AUDIO_TRACK}.${interimContainer(spec)}`;
 
 /** ffmpeg's options for a file's audio, which is encoded in one piece. `codec` is ffmpeg's name, also for a copy. */
-export function audioFileArguments(spec: VideoOutput, codec: string | null): string[] {
+export function audioFileArguments(
+  spec: VideoOutput,
+  codec: string | null,
+  { ffmpegVersion = "" }: Pick<FfmpegCapabilities, "ffmpegVersion">,
+): string[] {
   const container = interimContainer(spec);
   const format = { container, video: null, fragmented: false, keepsMetadata: spec.keepsMetadata };
-  const priming = container === "mkv" && codec !== "opus" ? KEEP_PRIMING : [];
-  return [...priming, ...fileArguments(format, audioFile(spec))];
+  const opus = OMITS_DELAY.test(ffmpegVersion) ? WITH_OPUS_DELAY : [];
+  const priming = codec === "opus" ? opus : KEEP_PRIMING;
+  return [...(container === "mkv" ? priming : EXACT_STARTS), ...fileArguments(format, audioFile(spec))];
 }

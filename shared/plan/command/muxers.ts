@@ -38,6 +38,9 @@ const MUXERS: Readonly<Record<TrackContainer, Muxer>> = {
 /** Files in the ISO base media file format. */
 export const ISO: ReadonlySet<TrackContainer> = new Set(["mp4", "mov", "m4a", "3gp"]);
 
+/** ISO files state the start of a late track in this unit. By default it is a millisecond. */
+export const EXACT_STARTS: readonly string[] = ["-movie_timescale", "48000"];
+
 /** Name of an output's file in the working folder. */
 export const fileName = (output: number, container: TrackContainer): string =>
   `${output}.${MUXERS[container].extension}`;

@@ -4,7 +4,7 @@ import type { AudioRole, TrackTraits } from "../../job/audio-tracks.ts";
 import type { VideoOutput } from "../../job/output-spec.ts";
 import { languageCode, quickTimeLanguage } from "../../media/languages.ts";
 import { chainText } from "../command/filter-text.ts";
-import { ISO } from "../command/muxers.ts";
+import { EXACT_STARTS, ISO } from "../command/muxers.ts";
 import type { CommandPart, NamedInput } from "../command/planned-run.ts";
 import { sourceLayout } from "../source/channel-layouts.ts";
 import type { AudioTrack } from "../source/source-tracks.ts";
@@ -95,9 +95,6 @@ export function traitArguments(
   const clock = ISO.has(container) ? EXACT_STARTS : [];
   return { argv: [...argv, ...clock], inputs: [{ name, path: `${output}-traits.txt`, kind: "tags", text }] };
 }
-
-/** ISO files state the start of a late track in this unit. By default it is a millisecond. */
-export const EXACT_STARTS: readonly string[] = ["-movie_timescale", "48000"];
 
 /** The section of a stream in ffmpeg's format of tags. */
 export const sectionOf = (

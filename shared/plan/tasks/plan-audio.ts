@@ -3,9 +3,8 @@ import type { OutputSpec, VideoOutput } from "../../job/output-spec.ts";
 import { ok, type Result } from "../../result.ts";
 import { AUDIO_TRACK, audioFile, audioFileArguments, chunkFile } from "../chunks/chunk-muxers.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
-import { ISO, strictArguments } from "../command/muxers.ts";
+import { strictArguments } from "../command/muxers.ts";
 import type { CommandPart, PlannedRun } from "../command/planned-run.ts";
-import { EXACT_STARTS } from "../outputs/map-audio.ts";
 import { planAudioTracks } from "../outputs/plan-file.ts";
 import { planStreamParts } from "../outputs/plan-stream-tracks.ts";
 import { planRun, type RunInputs } from "../runs/plan-run.ts";
@@ -103,9 +102,8 @@ function partsOfFile(spec: VideoOutput, source: SourceTracks, capabilities: Ffmp
   // The interim container may be MP4 for any container of the output.
   const strict = audios.flatMap((audio) => strictArguments("mp4", audio.spec.codec)).slice(0, 2);
   const { map, argv, graphs, inputs } = planned.value;
-  const starts = spec.audioTracks && !audioFile(spec).endsWith(".mkv") && !ISO.has(spec.container) ? EXACT_STARTS : [];
   const audio = first
-    ? { argv: [...map, ...argv, ...strict, ...starts, ...audioFileArguments(spec, codec)], graphs, inputs }
+    ? { argv: [...map, ...argv, ...strict, ...audioFileArguments(spec, codec, capabilities)], graphs, inputs }
     : null;
   const tags = spec.keepsMetadata ? ["-map_chapters", "-1", "-f", "ffmetadata", tagsFile(spec.index)] : null;
   const tracks = audios.map(({ track }) => track);

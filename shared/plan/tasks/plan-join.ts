@@ -2,7 +2,8 @@
 import type { HttpStreamOutput, OutputSpec, VideoOutput } from "../../job/output-spec.ts";
 import { audioFile, chunkFile, pipeFile } from "../chunks/chunk-muxers.ts";
 import { checkedArguments } from "../command/checked-arguments.ts";
-import { fileArguments, fileName } from "../command/muxers.ts";
+import { quoted } from "../command/filter-text.ts";
+import { fileArguments, fileName, strictArguments } from "../command/muxers.ts";
 import { openingArguments, type PlannedInput } from "../command/opening-arguments.ts";
 import type { PlannedRun } from "../command/planned-run.ts";
 import { fourCharacterCode } from "../encoders/video-encoders.ts";
@@ -110,9 +111,11 @@ function fileJoinRun(spec: VideoOutput, source: SourceTracks): JoinRun {
     // Tags of streams are not copied by themselves beside the other tags.
     ...textArguments({ ...spec, keepsMetadata: false }).map((argument) => numbered(argument, inputs.length - 1)),
     ...(codec && codec !== "copy" ? fourCharacterCode(codec, container) : []),
-    ...lastFrameArguments(spec, source),
+    ...audios.flatMap((audio) => strictArguments(container, audio.spec.codec)).slice(0, 2),
+    ...timingArguments(spec, source),
     ...(spec.keepsMetadata ? tagArguments(before.length - 1, audios.length > 0 && !named) : []),
     ...(named?.argv ?? []).map((argument) => numbered(argument, before.length)),
+    ...(audioFile(spec).endsWith(".mkv") ? [] : LAST_PACKET),
     ...fileArguments(spec, fileName(index, container)),
   ];
   return { inputs, outputs };
@@ -121,10 +124,17 @@ function fileJoinRun(spec: VideoOutput, source: SourceTracks): JoinRun {
 /** Replaces the name of an input by its number. */
 const numbered = (argument: string, input: number): string => argument.replace(/^@[\w-]+(?=:)/, String(input));
 
+/** ffmpeg reads the last packet of late audio in MP4 without a duration, and players would leave the packet out. */
+const LAST_PACKET = ["-bsf:a", `setts=pts=PTS:dts=DTS:duration=${quoted("if(DURATION,DURATION,PREV_OUTDURATION)")}`];
+
+/** By itself a copy into avi counts half frames, and keeps the form and the code that H.264 has in MP4. */
+const AVI_H264: readonly string[] = ["-bsf:v", "h264_mp4toannexb", "-tag:v", "H264"];
+
 /** Fragments do not state the duration of the last frame. */
-function lastFrameArguments({ video, container }: VideoOutput, { video: track }: SourceTracks): readonly string[] {
+function timingArguments({ video, container }: VideoOutput, { video: track }: SourceTracks): readonly string[] {
   if (!video || !track || !isEncodedVideo(video)) return [];
   const timing = frameTiming(video, container, track);
+  if (container === "avi") return ["-r:v", String(timing.fps), ...AVI_H264];
   const hold = { codec: video.codec, container, isStream: false, isLast: true, timing };
   return holdLastFrame(track, NO_TRIM, hold).lengthArguments;
 }
