@@ -9,6 +9,7 @@ import { checkIsolation } from "./ffmpeg/check-isolation.ts";
 import { probeCapabilities } from "./ffmpeg/discover/capabilities.ts";
 import { locateFfmpeg } from "./ffmpeg/discover/locate.ts";
 import { openFolders } from "./folders/node-folders.ts";
+import { removeLeft } from "./folders/temporary-files.ts";
 import { serveHealth, writeHeartbeats } from "./health.ts";
 import { type EncoderNode, type Machine, spoolIn, startNode } from "./node.ts";
 import { identify, type NodeIdentity } from "./node-identity.ts";
@@ -115,6 +116,7 @@ async function probeMachine(config: NodeConfig, log: Logger): Promise<Machine> {
   const folders = await openFolders(config.folders, workFolder).catch((error: unknown) =>
     exitWithMessage(messageOf(error)),
   );
+  for (const folder of folders.values()) if (folder.isWritable) await removeLeft(folder);
   const usable = [...folders.values()].map(({ name, isWritable }) => ({ name, isWritable }));
   const fonts = await fontNames(config, log);
   return { tools, folders, capabilities: { ...capabilities, isolation, fonts, folders: usable } };

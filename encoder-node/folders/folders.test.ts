@@ -1,16 +1,31 @@
 import { execFile } from "node:child_process";
-import { constants } from "node:fs";
-import { link, mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { constants, existsSync } from "node:fs";
+import {
+  link,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
+import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { folderUrl } from "#shared/job/folder-url.ts";
 import { bytesContent, type Content } from "../upload/content.ts";
-import { storeInFolder } from "../upload/store-in-folder.ts";
+import { checkFolder, storeInFolder } from "../upload/store-in-folder.ts";
 import { linkSource } from "./link-source.ts";
 import { type NodeFolders, openFolders, parseFolderOption } from "./node-folders.ts";
 import { inParent } from "./open-below.ts";
+import { removeLeft } from "./temporary-files.ts";
 
 const run = promisify(execFile);
 
@@ -42,6 +57,12 @@ beforeEach(async () => {
   );
 });
 
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+});
+const listenAt = (path: string) => new Promise<void>((resolve) => servers.push(createServer().listen(path, resolve)));
+
 const read = (path: string) => linkSource(folderUrl({ folder: "media", path }), { folders, workFolder, signal });
 const store = (path: string, content: Content = bytesContent(TEXT), folder = "media") =>
   storeInFolder(folderUrl({ folder, path }), { content, folders, signal });
@@ -69,12 +90,21 @@ describe("a source in a folder", () => {
     ["link/secret", () => symlink(outside, join(root, "link")), "input_http_403"],
     ["in/inside", () => symlink("video #1.mov", join(root, "in", "inside")), "input_http_403"],
     ["pipe", () => run("mkfifo", [join(root, "pipe")]), "input_not_media"],
+    ["socket", () => listenAt(join(root, "socket")), "input_not_media"],
+    ["in/a\nb", () => symlink("/etc/passwd", join(root, "in", "a\nb")), "input_http_403"],
     [`in/${"x".repeat(300)}`, null, "input_http_404"],
   ];
-  it.each(hostile)("is rejected as %s", async (path, prepare, code) => {
+  it.each(hostile)("is rejected as %j", async (path, prepare, code) => {
     await prepare?.();
     await expect(read(path)).rejects.toMatchObject({ code });
     await expect.poll(() => readdir(workFolder)).toEqual([]);
+  });
+
+  it("may have control characters in its name, and no bytes", async () => {
+    await writeFile(join(root, "in", "a\n\u001b[31m;'$(x)"), "");
+    const source = await read("in/a\n\u001b[31m;'$(x)");
+    expect([source.origin.sizeBytes, await readFile(source.path, "utf8")]).toEqual([0, ""]);
+    source.release();
   });
 
   const urls = [
@@ -150,10 +180,100 @@ describe("an output in a folder", () => {
   });
 });
 
+describe("the check of a storage in a folder", () => {
+  const check = (path: string, folder = "media") => checkFolder(folderUrl({ folder, path }), folders);
+
+  it.each(["a.mp4", "new/b/a.mp4", "in/a.mp4", "in/video #1.mov"])("accepts %s, and changes nothing", async (path) => {
+    await check(path);
+    expect(await readdir(root, { recursive: true })).toEqual(["in", "in/video #1.mov"]);
+    expect(await readdir(join(workFolder, "folder-files", "media"))).toEqual([]);
+  });
+
+  it.each<[string, () => Promise<unknown>, string]>([
+    ["in", async () => undefined, "a folder with the name"],
+    ["in/video #1.mov/a", async () => undefined, "symbolic link"],
+    ["link/a", () => symlink(outside, join(root, "link")), "symbolic link"],
+    ["link/new/a", () => symlink(join(outside, "none"), join(root, "link")), "symbolic link"],
+  ])("rejects %s", async (path, prepare, message) => {
+    await prepare();
+    await expect(check(path)).rejects.toMatchObject({
+      code: "storage_denied",
+      message: expect.stringContaining(message),
+    });
+    expect(await readdir(outside)).toEqual(["secret"]);
+  });
+
+  it("rejects a read-only folder, and a folder that is not mounted any more", async () => {
+    await expect(check("a.mp4", "archive")).rejects.toMatchObject({ code: "node_failed" });
+    const [media] = folders.values();
+    if (media) folders = new Map([["media", { ...media, isMount: true }]]);
+    await expect(check("a.mp4")).rejects.toMatchObject({ code: "storage_unreachable" });
+  });
+
+  // A file system with little space, which needs the rights to mount it.
+  it.runIf(existsSync("/dev/full") && process.getuid?.() === 0)("rejects a full disk", async (context) => {
+    await mkdir(join(root, "small"));
+    const mounted = await run("mount", ["-t", "tmpfs", "-o", "size=64k", "copra", join(root, "small")]).catch(
+      () => null,
+    );
+    if (!mounted) return context.skip();
+    try {
+      await expect(check("small/a.mp4")).rejects.toMatchObject({ code: "storage_denied", message: expect.stringContaining("is full") });
+      expect(await readdir(join(root, "small"))).toEqual([]);
+    } finally {
+      await run("umount", [join(root, "small")]);
+    }
+  });
+});
+
+describe("temporary files of a killed node", () => {
+  const NAME = ".copra-00000000-0000-4000-8000-000000000000.tmp";
+  const leave = async (path: string): Promise<void> => {
+    const notes = join(workFolder, "folder-files", "media");
+    await mkdir(notes, { recursive: true });
+    await writeFile(join(notes, NAME), `${path}${NAME}`);
+    await writeFile(join(root, path, NAME), "half");
+  };
+  const media = () => folders.get("media") ?? expect.unreachable();
+
+  it("are removed when the node starts again", async () => {
+    await leave("in/");
+    await removeLeft(media());
+    expect(await readdir(join(root, "in"))).toEqual(["video #1.mov"]);
+    expect(await readdir(media().notes)).toEqual([]);
+  });
+
+  it("are left while the folder is not mounted", async () => {
+    await leave("in/");
+    await removeLeft({ ...media(), isMount: true });
+    expect(await readdir(media().notes)).toEqual([NAME]);
+    await removeLeft(media());
+    expect(await readdir(join(root, "in"))).toEqual(["video #1.mov"]);
+  });
+
+  it("are not removed outside of the folder, after a link has replaced their folder", async () => {
+    await leave("in/");
+    await writeFile(join(outside, NAME), "of others");
+    await rename(join(root, "in"), join(root, "moved"));
+    await symlink(outside, join(root, "in"));
+    await removeLeft(media());
+    expect((await readdir(outside)).toSorted()).toEqual([NAME, "secret"]);
+  });
+
+  it("are removed after an hour by any node that stores a file beside them, and other files are not", async () => {
+    const hours = (count: number) => new Date(Date.now() - count * 3_600_000);
+    const others = [".copra-x.tmp", "mine.tmp", NAME.replace("0", "f")];
+    for (const name of [NAME, ...others]) await writeFile(join(root, name), "half");
+    for (const name of [NAME, ...others.slice(0, 2)]) await utimes(join(root, name), hours(2), hours(2));
+    await store("a.mp4");
+    expect((await readdir(root)).toSorted()).toEqual([...others, "a.mp4", "in"].toSorted());
+  });
+});
+
 it.runIf(process.platform === "linux")("a folder replaced by a link while it is open leads nowhere else", async () => {
   const [media] = folders.values();
   if (!media) throw new Error("no folder");
-  const text = await inParent(media, "in/video #1.mov", false, async (parent, name) => {
+  const text = await inParent(media, "in/video #1.mov", "required", async ({ path: parent }, name) => {
     await rename(join(root, "in"), join(root, "moved"));
     await symlink(outside, join(root, "in"));
     const file = await open(join(parent, name), constants.O_RDONLY);

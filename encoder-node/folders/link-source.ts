@@ -34,8 +34,8 @@ export async function linkSource(url: string, { folders, workFolder, signal }: L
     void rm(own, { recursive: true, force: true }).catch(() => undefined);
   };
   try {
-    const origin = await inParent(place.at, place.path, false, async (parent, name) => {
-      const file = await open(join(parent, name), FLAGS);
+    const origin = await inParent(place.at, place.path, "required", async (parent, name) => {
+      const file = await open(join(parent.path, name), FLAGS);
       try {
         const found = await file.stat({ bigint: true });
         if (!found.isFile()) throw new AppError("input_not_media", `${nameOf(place)} is not a file.`);
@@ -74,6 +74,8 @@ function explain(code: string): [ErrorCode, string] {
   if (code === "ELOOP" || code === "ENOTDIR") {
     return ["input_http_403", "is behind a symbolic link or a file; nodes follow no links in folders"];
   }
+  // A socket, or a device without a driver.
+  if (code === "ENXIO") return ["input_not_media", "is not a file"];
   if (code === "EACCES" || code === "EPERM")
     return ["input_http_403", "is not readable by the node; check its permissions"];
   if (code === "ENODEV") return ["input_unreachable", "cannot be read, because the folder is not mounted on the node"];

@@ -1,6 +1,6 @@
 // The operator's folders on this node, such as shares of a NAS (`--folder media=/mnt/nas/media`).
 import { access, constants, realpath, stat } from "node:fs/promises";
-import { dirname, sep } from "node:path";
+import { dirname, join, sep } from "node:path";
 import { type FolderFile, FolderName, parseFolderUrl } from "#shared/job/folder-url.ts";
 import { messageOf } from "#shared/log.ts";
 
@@ -14,6 +14,8 @@ export type NodeFolder = {
   readonly isWritable: boolean;
   /** True if a file system is mounted at the folder: without it, the folder must not be used. */
   readonly isMount: boolean;
+  /** A folder of the node with a note for each temporary file (temporary-files.ts). */
+  readonly notes: string;
 };
 export type NodeFolders = ReadonlyMap<string, NodeFolder>;
 
@@ -40,7 +42,8 @@ export async function openFolders(options: readonly FolderOption[], workFolder: 
     await access(root, constants.R_OK | constants.X_OK | (isReadOnly ? 0 : constants.W_OK)).catch(() => {
       throw problem(isReadOnly ? "it is not readable" : "it is not writable; add :ro if that is right");
     });
-    folders.set(name, { name, root, isWritable: !isReadOnly, isMount: await isMountPoint(root) });
+    const notes = join(own, "folder-files", name);
+    folders.set(name, { name, root, isWritable: !isReadOnly, isMount: await isMountPoint(root), notes });
   }
   return folders;
 }

@@ -12,6 +12,12 @@ const FOLDER = (isLinux ? O_PATH : constants.O_RDONLY) | constants.O_DIRECTORY |
 /** A folder while it is open. */
 type Opened = { readonly handle: FileHandle; readonly path: string };
 
+/** A folder while it is open. `below`: the names of the folders that lead to it. */
+export type Parent = { readonly path: string; readonly below: readonly string[] };
+
+/** `nearest`: if the folder does not exist, the work gets the folder that would contain it. */
+export type MissingFolders = "created" | "required" | "nearest";
+
 /**
  * Outside of Linux, files have no path relative to an open folder: a link that replaces a folder during the work is
  * then followed.
@@ -22,28 +28,34 @@ async function openFolder(path: string): Promise<Opened> {
 }
 
 /**
- * Runs work on the folder that contains a file. `creates`: missing folders are created. Throws the error of the file
- * system (ENOTDIR for a link), and ENODEV if the file system of the folder is not mounted any more.
+ * Runs work on the folder that contains a file. Throws the error of the file system (ENOTDIR for a link), and ENODEV if
+ * the file system of the folder is not mounted any more.
  */
 export async function inParent<Value>(
   { root, isMount }: NodeFolder,
   path: string,
-  creates: boolean,
-  work: (parent: string, name: string) => Promise<Value>,
+  folders: MissingFolders,
+  work: (parent: Parent, name: string) => Promise<Value>,
 ): Promise<Value> {
   if (isMount && !(await isMountPoint(root))) throw Object.assign(new Error("Not mounted"), { code: "ENODEV" });
   const names = path.split("/");
   const name = names.pop() ?? "";
+  const below: string[] = [];
   let parent = await openFolder(root);
   try {
     for (const each of names) {
       const next = join(parent.path, each);
-      if (creates) await mkdir(next).catch(unlessExists);
-      const opened = await openFolder(next);
+      if (folders === "created") await mkdir(next).catch(unlessExists);
+      const opened = await openFolder(next).catch((error: unknown) => {
+        if (folders === "nearest" && hasCode(error, "ENOENT")) return null;
+        throw error;
+      });
+      if (!opened) return await work({ path: parent.path, below }, each);
       await parent.handle.close();
       parent = opened;
+      below.push(each);
     }
-    return await work(parent.path, name);
+    return await work({ path: parent.path, below }, name);
   } finally {
     await parent.handle.close();
   }

@@ -1,11 +1,10 @@
 // Stores files in folders of the operator: under a temporary name in the same folder, then renamed.
-import { randomUUID } from "node:crypto";
-import { constants } from "node:fs";
-import { open, rename, rm } from "node:fs/promises";
+import { lstat, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "#shared/errors.ts";
 import { type NodeFolders, placeOf } from "../folders/node-folders.ts";
 import { inParent } from "../folders/open-below.ts";
+import { withTemporary } from "../folders/temporary-files.ts";
 import type { Content } from "./content.ts";
 import { StorageDown } from "./put-part.ts";
 
@@ -16,9 +15,8 @@ export type FolderUpload = {
   readonly onProgress?: ((bytesStored: number) => void) | undefined;
 };
 
-const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-/** Files and folders get the rights that the umask leaves. */
-const MODE = 0o666;
+/** A disk with less space than this fails before the encode, not after it. */
+const CHECKED_BYTES = 1024 * 1024;
 
 /**
  * Stores a file at a `folder://` URL, and replaces a file there. Throws AppError `storage_denied`, `storage_unreachable`,
@@ -28,13 +26,10 @@ export async function storeInFolder(
   url: string,
   { content, folders, signal, onProgress }: FolderUpload,
 ): Promise<void> {
-  const place = placeOf(url, folders);
-  if (!place?.at.isWritable) throw new AppError("node_failed", "The node cannot write to the folder of the storage");
+  const { at, path } = writablePlace(url, folders);
   try {
-    await inParent(place.at, place.path, true, async (parent, name) => {
-      const temporary = join(parent, `.copra-${randomUUID()}.tmp`);
-      const file = await open(temporary, NEW_FILE, MODE);
-      try {
+    await inParent(at, path, "created", async (parent, name) => {
+      await withTemporary(at, parent, async (file, temporary) => {
         let stored = 0;
         for await (const bytes of content.read(0, content.sizeBytes)) {
           signal.throwIfAborted();
@@ -45,17 +40,40 @@ export async function storeInFolder(
         // Network shares report a full disk as late as here.
         await file.sync();
         await file.close();
-        await rename(temporary, join(parent, name));
-      } catch (error) {
-        await file.close().catch(() => undefined);
-        await rm(temporary, { force: true }).catch(() => undefined);
-        throw error;
-      }
+        await rename(temporary, join(parent.path, name));
+      });
     });
   } catch (error) {
     signal.throwIfAborted();
-    throw error instanceof AppError ? error : storageFailure(place.folder, error);
+    throw error instanceof AppError ? error : storageFailure(at.name, error);
   }
+}
+
+/**
+ * Checks that a file can be stored at a `folder://` URL, without a trace. Throws as `storeInFolder`. Missing folders are
+ * not created.
+ */
+export async function checkFolder(url: string, folders: NodeFolders): Promise<void> {
+  const { at, path } = writablePlace(url, folders);
+  try {
+    await inParent(at, path, "nearest", async (parent, name) => {
+      const isWhole = parent.below.length === path.split("/").length - 1;
+      const found = isWhole ? await lstat(join(parent.path, name)).catch(() => null) : null;
+      if (found?.isDirectory()) throw Object.assign(new Error("A folder"), { code: "EISDIR" });
+      await withTemporary(at, parent, async (file) => {
+        await file.writeFile(Buffer.alloc(CHECKED_BYTES));
+        await file.sync();
+      });
+    });
+  } catch (error) {
+    throw error instanceof AppError ? error : storageFailure(at.name, error);
+  }
+}
+
+function writablePlace(url: string, folders: NodeFolders) {
+  const place = placeOf(url, folders);
+  if (place?.at.isWritable) return place;
+  throw new AppError("node_failed", "The node cannot write to the folder of the storage");
 }
 
 /** The reasons that retries do not change, by the code of the file system. */

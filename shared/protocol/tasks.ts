@@ -52,13 +52,14 @@ export const Task = z.discriminatedUnion("kind", [
    * Fetch the source and probe it. With `chunking`, also find the possible split points and copy the source to the
    * scratch bucket. The copy is not needed if `readOrigin` allows nodes to read the source in place and its host
    * supports range requests. `onlyProbe`: no task follows, so the node need not fetch the whole source if its header is
-   * enough.
+   * enough. `storesAt`: the `folder://` URL of an output, where the node checks that it can store files.
    */
   z.object({
     kind: z.literal("inspect"),
     ...locatedSource,
     chunking: z.object({ readOrigin: z.boolean() }).nullable().default(null),
     onlyProbe: z.boolean().exactOptional(),
+    storesAt: z.string().exactOptional(),
   }),
   /** Make outputs of a source with a single decode, and upload them. */
   z.object({ kind: z.literal("encode"), ...locatedSource, probe: MediaProbe, outputs: z.array(OutputSpec) }),

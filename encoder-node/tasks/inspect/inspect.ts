@@ -3,6 +3,7 @@ import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { explainNotMedia } from "../../source/probe/not-media.ts";
 import { probeSource } from "../../source/probe/probe-source.ts";
+import { checkFolder } from "../../upload/store-in-folder.ts";
 import { acquireSource, acquireUnlessSlow } from "../../workspace/acquire-source.ts";
 import type { HeldSource } from "../../workspace/source-cache.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
@@ -10,6 +11,7 @@ import { inspectOutline } from "./inspect-outline.ts";
 import { findSplitPoints } from "./split-points.ts";
 
 export async function inspect(task: TaskOf<"inspect">, deps: TaskDeps): Promise<TaskResult> {
+  if (task.storesAt !== undefined) await checkFolder(task.storesAt, deps.folders);
   if (task.onlyProbe) return (await inspectOutline(task, deps)) ?? inspectWhole(task, deps);
   const early = task.chunking?.readOrigin ? await inspectOutline(task, deps) : null;
   if (early || task.chunking) return early ?? inspectWhole(task, deps);

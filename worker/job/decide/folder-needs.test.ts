@@ -10,7 +10,7 @@ const media = { kind: "folder", folder: "media", path: "" } as const;
 const storage = { ...media, folder: "archive" };
 
 it.each<[TaskKind, Partial<JobSpec>, needs: string[]]>([
-  ["inspect", { input, storage }, ["folder media"]],
+  ["inspect", { input, storage }, ["folder media", "writable folder archive"]],
   ["chunk", { input, storage }, ["folder media"]],
   ["audio", { input, storage }, ["folder media"]],
   ["encode", { input, storage }, ["folder media", "writable folder archive"]],

@@ -3,12 +3,14 @@ import { assertNever } from "#shared/errors.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { LocatedSource, Task } from "#shared/protocol/tasks.ts";
+import { storedFolderUrl } from "../../storage/folder-store.ts";
 import { activeWork, rangesOf, tracksOf } from "../chunks/chunk-work.ts";
 import { withoutSimilar } from "../chunks/drop-similar-variants.ts";
 import type { TaskSecrets } from "../secrets/task-secrets.ts";
 import type { ChunkWork } from "../state/chunk-state.ts";
 import type { JobState } from "../state/job-state.ts";
 import type { TaskState } from "../state/task-state.ts";
+import { sampleFile } from "./storage-check.ts";
 
 /** A task in the form that a node receives. Throws if the state lacks data that the task needs, which is a bug. */
 export function taskFor(state: JobState, task: TaskState, secrets: TaskSecrets): Task {
@@ -17,7 +19,11 @@ export function taskFor(state: JobState, task: TaskState, secrets: TaskSecrets):
   const specs = state.spec.outputs.filter(({ index }) => task.outputs.includes(index));
   if (task.kind === "inspect") {
     const { isProbe: onlyProbe } = state.spec;
-    const asked = { chunking: chunking && { readOrigin: chunking.readOrigin }, ...(onlyProbe ? { onlyProbe } : {}) };
+    const asked = {
+      chunking: chunking && { readOrigin: chunking.readOrigin },
+      ...(onlyProbe ? { onlyProbe } : {}),
+      ...checked(state),
+    };
     return { kind: "inspect", ...located(secrets), ...asked };
   }
   if (!probe) throw new Error(`The source's probe is missing for the task ${task.kind}`);
@@ -40,6 +46,13 @@ export function taskFor(state: JobState, task: TaskState, secrets: TaskSecrets):
     default:
       return assertNever(task.kind);
   }
+}
+
+/** The service cannot check a folder, unlike other storages (storage-check.ts). */
+function checked(state: JobState): { storesAt?: string } {
+  const { storage } = state.spec;
+  const file = sampleFile(state);
+  return storage.kind === "folder" && file ? { storesAt: storedFolderUrl(storage, file.objectName) } : {};
 }
 
 const located = ({ sourceUrl, sourceHeaders }: TaskSecrets): LocatedSource => ({

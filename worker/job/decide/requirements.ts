@@ -51,9 +51,9 @@ export function bySignature(
   return groups;
 }
 
-/** A task of kind `join` reads no source. Only tasks of kind `encode` and `join` store outputs. */
+/** A task of kind `join` reads no source. Only tasks of kind `encode` and `join` store outputs; `inspect` checks that. */
 function foldersOf({ spec: { input, storage } }: JobState, { kind }: TaskState): TaskFolders {
-  const stores = kind === "encode" || kind === "join";
+  const stores = kind === "encode" || kind === "join" || kind === "inspect";
   return {
     reads: input.kind === "folder" && kind !== "join" ? input.folder : null,
     writes: storage.kind === "folder" && stores ? storage.folder : null,

@@ -21,6 +21,7 @@ import { MAX_FAILURES, MAX_LOSSES, type TaskState } from "../state/task-state.ts
 import { bumpIfQueueingChanged } from "../state/work-state.ts";
 import { failInput } from "./input-failure.ts";
 import { endIfDone, failOutput } from "./job-ending.ts";
+import { storageRejected } from "./storage-check.ts";
 
 /** Pause of a task after a failure before it is offered again. */
 const FAILURE_PAUSE_MS = 1000;
@@ -124,12 +125,14 @@ const chunkFailedReason = ({ kind }: TaskState, { message }: Failure): string =>
 
 /**
  * True if another attempt may succeed. After an error of the storage, which has outlasted the node's own retries,
- * nothing is encoded again: the next node would send the same bytes to the same place.
+ * nothing is encoded again: the next node would send the same bytes to the same place. Before the encode, another node
+ * may have the folder of the storage mounted.
  */
 export function mayRetry(task: TaskState, { code }: Failure): boolean {
   const { retryable, blame } = errorTraits(code);
   const most = isSourceDown(code) ? SOURCE_PAUSES_MS.length + 1 : MAX_FAILURES;
-  return retryable && blame !== "storage" && task.failures + 1 < most;
+  const mayMove = blame !== "storage" || task.kind === "inspect";
+  return retryable && mayMove && task.failures + 1 < most;
 }
 
 /** True if the source's server was unreachable or failed. */
@@ -202,6 +205,9 @@ export function abandonTask(state: JobState, taskId: string, failure: Failure, n
   const reports = madeReports(task);
   const move = reports.length > 0 ? "complete" : "abandon";
   let next = moveTaskTo(orphanUploads(state, taskId), taskId, move, { reports });
+  if (task.kind === "inspect" && errorTraits(failure.code).blame === "storage") {
+    return storageRejected(next, failure, now);
+  }
   if (task.kind === "inspect" || failure.code.startsWith("input_")) return failInput(next, failure, now);
   for (const index of remainingOutputs(state, task)) next = failOutput(next, index, failure, now);
   return next;
