@@ -1,5 +1,15 @@
 // The service with folders on its nodes, as an operator of a NAS starts it: sources and outputs are files.
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -121,6 +131,27 @@ it("a missing file fails the input, and an account gets no folder of another acc
       error_code: "storage_not_valid",
     });
   }
+});
+
+it("a source in a folder can be probed, and is no media if it has no bytes", async () => {
+  const probeOf = async (path: string): Promise<unknown> => {
+    const { id } = (await call("POST", "/probes", { input: source(path) })) as { id: string };
+    const isRunning = async () => (await call("GET", `/probes/${id}?wait=30`)) as { completed_at: string | null };
+    await expect.poll(isRunning, { timeout: 120_000 }).toMatchObject({ completed_at: expect.any(String) });
+    return isRunning();
+  };
+  expect(await probeOf("in/video.mov")).toMatchObject({ status: "completed", source: "folder://media/in/video.mov" });
+  writeFileSync(at("in", "empty.mov"), "");
+  expect(await probeOf("in/empty.mov")).toMatchObject({ status: "failed", error_code: "input_not_media" });
+});
+
+it("a storage that cannot take the first output fails the outputs before the encode", async () => {
+  mkdirSync(at("taken", "a.mp4"), { recursive: true });
+  const outputs = { "mp4:240p": { path: "a.mp4" } };
+  const request = { input: source("in/video.mov"), storage: source("taken"), outputs, notification: NOBODY };
+  const job = await served.ended((await served.submit(request)).id);
+  expect(job).toMatchObject({ status: "job.failed", outputs: [{ error_code: "storage_denied" }] });
+  expect(readdirSync(at("taken"))).toEqual(["a.mp4"]);
 });
 
 it("copra encode reads and stores files of a folder", async () => {

@@ -1,5 +1,6 @@
 // Turns of hubs with a job: which nodes work, which were lost, and which want work.
 import type { LeaseId } from "#shared/ids.ts";
+import { isTerminalJob } from "#shared/job/job-status.ts";
 import { traceFields } from "#shared/network/trace-context.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { Env } from "../bindings.ts";
@@ -8,8 +9,10 @@ import { newLeaseToken } from "../crypto/lease-token.ts";
 import { log } from "../log.ts";
 import type { ClaimRequest, Turn, TurnAnswer } from "../rpc/turn.ts";
 import { ownUrlsOf } from "../service-origins.ts";
-import { settingsOf } from "../settings.ts";
+import { type Settings, settingsOf } from "../settings.ts";
+import { takenFolder } from "../storage/require-folder.ts";
 import { isOutdated, isRepeated, runnableTasks } from "./decide/leases.ts";
+import { folderTaken } from "./decide/storage-check.ts";
 import { type LeaseInput, takeTurn } from "./decide/turn.ts";
 import type { JobMemory } from "./persistence/job-memory.ts";
 import { withUrls } from "./secrets/extra-urls.ts";
@@ -35,6 +38,7 @@ export class HubTurns {
   /** `acks` acknowledge the turn's reports. Their changes are noted, but not saved yet. */
   async take(turn: Turn, acks: TurnAnswer["acks"] = []): Promise<TurnAnswer> {
     const settings = settingsOf(this.#env);
+    this.#endWithoutFolder(turn, settings);
     const before = this.#memory.state;
     // No secret is opened unless there is a task for a node.
     const opened =
@@ -61,6 +65,14 @@ export class HubTurns {
     for (const one of assigned.flat())
       log.debug("task claimed", { job: jobId, lease: one.lease, kind: one.kind, ...traceFields(trace) });
     return { acks, accountId: state.spec.accountId, assigned, cancel: taken.cancel, watchUntil: this.#watchUntil() };
+  }
+
+  /** The operator may have taken a folder from the account since the job was created. */
+  #endWithoutFolder({ want }: Turn, settings: Settings): void {
+    const { state } = this.#memory;
+    if (!state || isTerminalJob(state.status) || !want.some((claim) => hasTask(state, claim))) return;
+    const failure = takenFolder(state.spec, settings);
+    if (failure) this.#commit(folderTaken(state, failure, Date.now()));
   }
 }
 

@@ -17,6 +17,7 @@ import type { Turn, TurnAnswer } from "../rpc/turn.ts";
 import { settingsOf } from "../settings.ts";
 import type { UploadHolder } from "../storage/object-store.ts";
 import { openStore } from "../storage/open-store.ts";
+import { takenFolder } from "../storage/require-folder.ts";
 import { openScratch } from "../storage/s3/scratch.ts";
 import { finishedChunks } from "./chunks/chunk-work.ts";
 import { type Renewal, renewAll, renewLease } from "./decide/leases.ts";
@@ -95,6 +96,8 @@ export class LeaseRequests implements LeaseRpc {
     if (!state || this.#renewAll([{ lease, token }], renewLease).length > 0) return err(LEASE_SUPERSEDED);
     try {
       const { spec } = state;
+      const taken = takenFolder(spec, settingsOf(this.#env));
+      if (taken) return ok({ failure: taken });
       const secrets = await openJobSecrets(spec, settingsOf(this.#env).sealingKeys);
       const store = openStore(spec, secrets.storage, this.#env);
       const deps = { store, state: () => this.#memory.live(), save: this.#commit };

@@ -51,7 +51,7 @@ export function bySignature(
   return groups;
 }
 
-/** A task of kind `join` reads no source. Only tasks of kind `encode` and `join` store outputs; `inspect` checks that. */
+/** A task of kind `join` reads no source. `encode` and `join` store outputs, and `inspect` checks the folder. */
 function foldersOf({ spec: { input, storage } }: JobState, { kind }: TaskState): TaskFolders {
   const stores = kind === "encode" || kind === "join" || kind === "inspect";
   return {

@@ -11,6 +11,7 @@ import type { FileToStore } from "../../storage/object-store.ts";
 import { abandonTasks, bumpVersion, requestAdvertising } from "../state/job-moves.ts";
 import type { JobState, MultipartUpload } from "../state/job-state.ts";
 import type { TaskState } from "../state/task-state.ts";
+import { failInput } from "./input-failure.ts";
 import { endIfDone, failOutput } from "./job-ending.ts";
 
 /** Earliest start of a task: encoding waits for the storage check, which ends soon in any case. */
@@ -49,6 +50,12 @@ export function storageMoved(state: JobState, region: string): JobState | null {
     storageCheck: { ...storageCheck, hasMoved: true },
   };
 }
+
+/** Ends a job whose account may no longer use a folder of the operator. */
+export const folderTaken = (state: JobState, failure: Failure, now: number): JobState =>
+  failure.code.startsWith("input_")
+    ? endIfDone(bumpVersion(failInput(state, failure, now)), now)
+    : storageRejected(state, failure, now);
 
 /** Handles a storage that rejects uploads: all outputs that have not ended fail at once, and nothing is encoded. */
 export function storageRejected(state: JobState, failure: Failure, now: number): JobState {
