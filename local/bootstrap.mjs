@@ -41,7 +41,7 @@ if (script === undefined) {
   run(findNode(), [script, ...scriptArguments]);
 }
 
-/** One run installs. Other runs wait for it, such as a node that starts beside the system in a fresh clone. */
+/** A single run installs. Other runs wait for it, such as a node that starts beside the system in a fresh clone. */
 async function install(withTools) {
   while (!isInstalled(withTools)) {
     if (takeInstallLock()) {
