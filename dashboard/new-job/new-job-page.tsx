@@ -70,6 +70,7 @@ export default function NewJobPage() {
             set={(next) => setRequest(() => next)}
             planned={planned}
             retry={planned.retry}
+            send={sending.send}
             file={upload.state.kind === "none" ? null : upload.state.name}
           />
         </section>

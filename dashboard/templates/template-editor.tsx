@@ -1,7 +1,9 @@
 // A template as JSON: edit, store, use, delete.
 import { useState } from "preact/hooks";
-import type { Template } from "../../client/index.ts";
+import { CopraError, type NewTemplate, type Template } from "../../client/index.ts";
 import { copra } from "../core/service.ts";
+import { JsonEditor } from "../new-job/json/json-editor.tsx";
+import type { Json } from "../new-job/secrets.ts";
 import { Card } from "../parts/card.tsx";
 import { Button } from "../parts/controls/button.tsx";
 import { Field } from "../parts/controls/form.tsx";
@@ -29,17 +31,20 @@ export function StoredTemplate({ name, done }: { readonly name: string; readonly
 }
 
 /** `stored` is null for a new template. `done` receives the name of the stored template, or null after its deletion. */
-type Props = { readonly stored: Template | null; readonly body: object; readonly done: Done };
+type Props = { readonly stored: Template | null; readonly body: Json; readonly done: Done };
 
 export function TemplateEditor({ stored, body, done }: Props) {
   const [name, setName] = useState(stored?.name ?? "");
-  const [text, setText] = useState(() => JSON.stringify(body, null, 2));
+  const [edited, setEdited] = useState<Json | null>(body);
   const [error, setError] = useState<unknown>(null);
   const [isUsing, setUsing] = useState(false);
+  const canSave = name !== "" && edited !== null;
   const save = async (): Promise<void> => {
+    if (!canSave) return;
+    setError(null);
     try {
       const options = { ifVersion: stored?.version ?? 0, keepSecrets: true };
-      const { version } = await copra.templates.put(name, JSON.parse(text), options);
+      const { version } = await copra.templates.put(name, edited as NewTemplate, options);
       toast(`${name}@${version} is stored`);
       done(name);
     } catch (reason) {
@@ -55,7 +60,7 @@ export function TemplateEditor({ stored, body, done }: Props) {
     <div class="row">
       {stored && <Button icon="play" text="Use" onClick={() => setUsing(true)} />}
       {stored && <Button text="Delete" class="danger" onClick={remove} />}
-      <Button text={stored ? "Store a new version" : "Store"} class="primary" disabled={name === ""} onClick={save} />
+      <Button text={stored ? "Store a new version" : "Store"} class="primary" disabled={!canSave} onClick={save} />
     </div>
   );
   return (
@@ -63,18 +68,14 @@ export function TemplateEditor({ stored, body, done }: Props) {
       <div class="body stack">
         <Problem error={error} />
         {!stored && <Field label="Name" value={name} onInput={(event) => setName(event.currentTarget.value)} />}
-        <Field label={"Sections of a job, with variables such as {{ vars.id }}"}>
-          {(id) => (
-            <textarea
-              id={id}
-              class="mono"
-              rows={24}
-              spellcheck={false}
-              value={text}
-              onInput={(event) => setText(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+        <JsonEditor
+          label="Sections of a job, with variables such as {{ vars.id }}"
+          shown={edited ?? body}
+          set={setEdited}
+          send={save}
+          invalid={error instanceof CopraError ? error : null}
+          help="Ctrl Enter or ⌘ Enter stores it."
+        />
         {stored && stored.left_out.length > 0 && (
           <p class="detail">
             Not shown, because it is secret, and kept while the service, bucket and host stay the same:{" "}

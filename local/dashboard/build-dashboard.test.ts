@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Metafile } from "esbuild";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -40,9 +40,33 @@ it("the first page loads no other page, no player and no library of the service"
 
 it("the form for jobs has the fields of the request schemas, without zod", () => {
   expect(Object.keys(metafile.inputs).filter((path) => path.includes("/zod/"))).toEqual([]);
-  const form = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint?.endsWith("new-job-page.tsx"));
-  expect(readFileSync(join(folder, form?.[0] ?? ""), "utf8")).toContain("STANDARD_IA");
+  expect(scriptsOf("dashboard/new-job/new-job-page.tsx").some((path) => read(path).includes("STANDARD_IA"))).toBe(true);
 });
+
+it("pages load the editor for JSON only when it is opened", () => {
+  const inputsOf = (page: string): string[] =>
+    scriptsOf(page).flatMap((path) => Object.keys(metafile.outputs[path]?.inputs ?? {}));
+  const isEditor = (path: string): boolean => /\/@(?:codemirror|lezer)\//.test(path);
+  for (const page of ["new-job/new-job-page.tsx", "templates/templates-page.tsx"]) {
+    expect(inputsOf(`dashboard/${page}`).filter(isEditor)).toEqual([]);
+  }
+  const editor = scriptsOf("dashboard/new-job/json/code-editor.ts");
+  expect(inputsOf("dashboard/new-job/json/code-editor.ts").some(isEditor)).toBe(true);
+  expect(sum(editor.map((path) => basename(path)))).toBeLessThan(140_000);
+});
+
+/** The script of a page, and the scripts that it imports at start. */
+function scriptsOf(page: string): string[] {
+  const first = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === page)?.[0] ?? "";
+  const found = new Set([first]);
+  for (const path of found) {
+    for (const { path: other, kind } of metafile.outputs[path]?.imports ?? []) {
+      if (kind === "import-statement") found.add(other);
+    }
+  }
+  return [...found];
+}
+const read = (path: string): string => readFileSync(join(folder, path), "utf8");
 
 it("the page refers only to existing files, and has nothing inline", () => {
   const page = readFileSync(join(folder, "shell.html"), "utf8");

@@ -7,6 +7,7 @@ import * as z from "zod";
 import { messageOf } from "#shared/log.ts";
 import { replaceFile } from "../../cli/replace-file.ts";
 import { ROOT } from "../home/constants.ts";
+import { ADOPTED_STYLES } from "./adopted-styles.ts";
 import { buildPlayer } from "./build-player.ts";
 import { evaluatedFields } from "./evaluated-fields.ts";
 import { ONE_CHUNK } from "./one-chunk.ts";
@@ -97,7 +98,7 @@ async function readRecord(folder: string): Promise<z.infer<typeof Record> | null
  */
 export async function buildDashboard(folder = DIST): Promise<Metafile> {
   const evaluated = new Set<string>();
-  const plugins = [ONE_CHUNK, evaluatedFields(ROOT, evaluated)];
+  const plugins = [ONE_CHUNK, ADOPTED_STYLES, evaluatedFields(ROOT, evaluated)];
   const { metafile, outputFiles } = await build({ ...OPTIONS, plugins });
   await mkdir(join(folder, "assets"), { recursive: true });
   const { script, chunks, later } = entryOf(metafile);

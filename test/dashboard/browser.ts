@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type axe from "axe-core";
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { launchChromium } from "../players/chromium.ts";
 import { type SharedStack, startTestStack, type TestStack } from "../stack.ts";
 
@@ -161,3 +161,9 @@ export async function accessibilityProblems(page: Pick<Page, "evaluate">): Promi
 /** Horizontal scroll range of the page, in pixels. */
 export const sidewaysPixels = (page: Page): Promise<number> =>
   page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth));
+
+/** The text in an editor for JSON, of which all lines are shown. */
+export async function editorText(editor: Locator): Promise<string> {
+  await editor.waitFor();
+  return (await editor.locator(".cm-line").allTextContents()).join("\n");
+}

@@ -1,12 +1,12 @@
 /// <reference lib="dom" />
 // The page of a new job on a running system: the plan that follows typing, uploads, and imported requests.
 import { readFile } from "node:fs/promises";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { sampleClip } from "../../local/demo/sample.ts";
 import { ZENCODER_JOB } from "../../shared/convert/testing/examples.ts";
 import { sharedStack } from "../stack.ts";
-import { accessibilityProblems, type DashboardBrowser, openDashboard, sidewaysPixels } from "./browser.ts";
+import { accessibilityProblems, type DashboardBrowser, editorText, openDashboard, sidewaysPixels } from "./browser.ts";
 
 const stack = sharedStack();
 /** The sample clip that the service offers for first jobs. */
@@ -83,12 +83,22 @@ it("edits the renditions of a stream in a table, and shows errors at their rows"
   await text.fill("mp4:1080p_hevc");
   await expect.poll(() => rows.nth(2).locator(".number").textContent()).toMatch(/MB/);
   await page.getByRole("tab", { name: "JSON" }).click();
-  const json = JSON.parse(await page.getByLabel("Body of POST /v2/jobs").inputValue());
-  expect(json.outputs.httpstream.variants).toEqual([
-    "mp4:720p:96k:quality=vmaf88,maxrate=1500k",
-    "mp4:360p:64k:quality=vmaf85,maxrate=700k",
-    "mp4:1080p_hevc",
-  ]);
+  const json = page.getByLabel("Body of POST /v2/jobs");
+  const small = ["mp4:720p:96k:quality=vmaf88,maxrate=1500k", "mp4:360p:64k:quality=vmaf85,maxrate=700k"];
+  const variants = async () => JSON.parse(await editorText(json)).outputs.httpstream.variants;
+  expect(await variants()).toEqual([...small, "mp4:1080p_hevc"]);
+  const handles = ladder.locator(".handle");
+  await handles.nth(2).dragTo(handles.first());
+  await expect.poll(variants).toEqual(["mp4:1080p_hevc", ...small]);
+  // Escape ends the drag, not the page.
+  await handles.first().hover();
+  await page.mouse.down();
+  await handles.nth(2).hover();
+  await page.keyboard.press("Escape");
+  await page.mouse.up();
+  expect(await variants()).toEqual(["mp4:1080p_hevc", ...small]);
+  await dragByTouch(page, handles.first(), handles.nth(2));
+  await expect.poll(variants).toEqual([...small, "mp4:1080p_hevc"]);
   await page.setViewportSize({ width: 360, height: 800 });
   expect(await sidewaysPixels(page)).toBe(0);
 });
@@ -106,7 +116,7 @@ it("saves a storage, tests it, and sends jobs to it without its keys", async () 
   await page.getByText("Read from web pages: passed").waitFor();
   expect(await page.getByLabel("Where outputs go").inputValue()).toBe("use:main");
   expect(await accessibilityProblems(page)).toEqual([]);
-  await page.getByRole("button", { name: "Send the job" }).click();
+  await json.press("Control+Enter");
   await page.waitForURL(/\/dashboard\/jobs\/\w+$/);
   expect(await stack.waitForJob(page.url().split("/").at(-1) ?? "")).toMatchObject({ status: "job.completed" });
   await page.goto(`${dashboard.url}/new`);
@@ -126,19 +136,43 @@ it("keeps edited JSON in step with the form", async () => {
   };
   await json.fill(JSON.stringify(request));
   await expect.poll(() => page.getByLabel("Format", { exact: true }).count()).toBe(2);
-  // The service rejects fields that the form does not know.
-  await page.getByRole("tab", { name: "Plan" }).click();
-  await page
-    .getByText("unknown field `extra`")
-    .or(page.getByText(/`extra`/))
-    .first()
-    .waitFor();
-  await page.getByRole("tab", { name: "JSON" }).click();
+  // The service rejects fields that the form does not know. The editor marks them.
+  await page.locator(".cm-lintRange-error", { hasText: "extra" }).waitFor();
+  expect(await json.getAttribute("aria-invalid")).toBe("true");
   await json.fill(JSON.stringify({ ...request, input: { url: "https://example.com/a.mov" } }));
   await page.getByLabel("Number of images").first().fill("7");
-  expect(JSON.parse(await json.inputValue()).outputs["jpg:320x"][0].number).toBe(7);
-  await json.fill("{");
-  expect(await json.getAttribute("aria-invalid")).toBe("true");
+  await expect.poll(async () => JSON.parse(await editorText(json)).outputs["jpg:320x"][0].number).toBe(7);
+  await json.fill('{"a"}');
+  await page.locator(".cm-lintRange-error", { hasText: "}" }).waitFor();
+  await page.getByText(/^Expected ':'/).waitFor();
+});
+
+it("completes names and values in the JSON, explains names, and hides secrets when it loses the focus", async () => {
+  const page = await dashboard.open({ path: "/new", theme: "dark" });
+  await page.getByRole("tab", { name: "JSON" }).click();
+  const json = page.getByLabel("Body of POST /v2/jobs");
+  await json.fill(" ");
+  await json.press("ControlOrMeta+A");
+  const choose = async (typed: string, option: RegExp): Promise<void> => {
+    await page.keyboard.type(typed);
+    await page.getByRole("option", { name: option }).click();
+  };
+  await choose('{"st', /^storage/);
+  await choose('"ser', /^service/);
+  await choose('"az', /^azure$/);
+  expect(await editorText(json)).toBe('{"storage": {"service": "azure"}}');
+  await choose(', "cred', /^credentials/);
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await choose('"api', /^api_key/);
+  await page.keyboard.type("hunter2");
+  await page.getByText('"api_key"').hover();
+  await page.locator(".cm-help").getByText("Access key").waitFor();
+  // Tab leaves the editor.
+  await page.keyboard.press("Tab");
+  await expect.poll(() => editorText(json)).toContain('"api_key": "••••••••"');
+  expect(await page.getByLabel("Access key").inputValue()).toBe("hunter2");
+  await json.press("ControlOrMeta+Z");
+  expect(await editorText(json)).not.toContain("hunter2");
 });
 
 it("uploads a dropped file, pauses and resumes, and sends the job", async () => {
@@ -233,3 +267,18 @@ it("fits on a phone", async () => {
   expect(await sidewaysPixels(page)).toBe(0);
   expect(await accessibilityProblems(page)).toEqual([]);
 });
+
+/** Playwright only taps. Chromium itself makes pointer events from these touches. */
+async function dragByTouch(page: Page, from: Locator, to: Locator): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const centers = [];
+  for (const place of [from, to]) {
+    const { x, y, width, height } = (await place.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+    centers.push({ x: x + width / 2, y: y + height / 2 });
+  }
+  const touch = (type: "touchStart" | "touchMove" | "touchEnd", touchPoints: { x: number; y: number }[]) =>
+    session.send("Input.dispatchTouchEvent", { type, touchPoints });
+  await touch("touchStart", centers.slice(0, 1));
+  await touch("touchMove", centers.slice(1));
+  await touch("touchEnd", []);
+}

@@ -4,7 +4,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { type FakeDashboard, type FakeRequest, startFakeDashboard } from "../../dashboard/testing/fake-dashboard.ts";
 import { launchChromium } from "../players/chromium.ts";
-import { accessibilityProblems, sidewaysPixels } from "./browser.ts";
+import { accessibilityProblems, editorText, sidewaysPixels } from "./browser.ts";
 
 const SUMMARY = { name: "web", version: 3, created_at: "2026-11-21 05:23:27 +0000" };
 const STORED = {
@@ -51,7 +51,7 @@ it("opens a template from the list, and stores a new version of its JSON with th
   await page.goto(`${fake.url}/dashboard/templates`);
   await page.getByRole("link", { name: "web", exact: true }).click();
   const text = page.getByRole("textbox", { name: /^Sections of a job/ });
-  expect(JSON.parse(await text.inputValue())).toEqual(STORED.template);
+  expect(JSON.parse(await editorText(text))).toEqual(STORED.template);
   await page.getByText("storage.credentials").waitFor();
   expect(await accessibilityProblems(page)).toEqual([]);
   expect(await sidewaysPixels(page)).toBe(0);

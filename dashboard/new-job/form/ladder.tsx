@@ -19,6 +19,7 @@ import { Below } from "./field.tsx";
 import { FormErrorsContext, useFieldError } from "./form-context.ts";
 import { Choices } from "./format-slots.tsx";
 import { sizeText } from "./plan-view.tsx";
+import { type Drag, useDrag } from "./use-drag.ts";
 
 /** `name`: the name of the stream in error messages. `planKey`: its key in the plan. */
 export function Ladder({
@@ -40,6 +41,10 @@ export function Ladder({
   const planned = plan?.outputs.find(({ key }) => key === planKey);
   const estimates = plan && planned ? variantEstimates(planned, plan.assumed_source) : [];
   const change = (next: readonly string[]): void => set(variantsOf(next));
+  const drag = useDrag(
+    () => [...(table.current?.tBodies ?? [])],
+    (from, to) => change(moved(formats, from, to)),
+  );
   const move = (from: number, step: 1 | -1): void => {
     change(moved(formats, from, from + step));
     // The row keeps the focus at its new place. At an end, only the other direction is possible.
@@ -97,6 +102,7 @@ export function Ladder({
               count={formats.length}
               set={(next) => change(next === null ? formats.toSpliced(at, 1) : formats.with(at, next))}
               move={(step) => move(at, step)}
+              drag={drag}
             />
           ))}
         </table>
@@ -120,6 +126,7 @@ function Rendition({
   count,
   set,
   move,
+  drag,
 }: {
   readonly at: number;
   readonly field: string;
@@ -128,15 +135,20 @@ function Rendition({
   readonly count: number;
   readonly set: (format: string | null) => void;
   readonly move: (step: 1 | -1) => void;
+  readonly drag: Drag;
 }) {
   const [isText, setText] = useState(false);
   const error = useFieldError(field);
   const choices = choicesOf(format);
   const label = (part: string): string => `${part} of rendition ${at + 1}`;
   return (
-    <tbody>
+    <tbody class={drag.rowClass(at)}>
       <tr>
         <td class="moves">
+          {/* Not for the keyboard, which has the buttons. */}
+          <span class="handle" aria-hidden="true" onPointerDown={(event) => drag.start(at, event)}>
+            <Icon name="grip" />
+          </span>
           <button
             type="button"
             class="quiet move"

@@ -1,13 +1,14 @@
 // The request in other forms: commands and programs to copy.
-import { useId, useState } from "preact/hooks";
+import { useContext } from "preact/hooks";
 import { shellCommand } from "../../../shared/shell-quote.ts";
 import { url } from "../../core/service.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { type Tab, Tabs } from "../../parts/tabs.tsx";
-import { isObject } from "../request/edit.ts";
+import { JsonEditor } from "../json/json-editor.tsx";
 import { printCli, printCurl, printJson, printTypeScript } from "../request/print.ts";
 import { type Json, masked, unmasked } from "../secrets.ts";
+import { FormErrorsContext } from "./form-context.ts";
 import { PlanView } from "./plan-view.tsx";
 import type { Planned } from "./use-plan.ts";
 
@@ -28,6 +29,7 @@ export function Texts({
   set,
   planned,
   retry,
+  send,
   file,
 }: {
   readonly chosen: TextName;
@@ -36,15 +38,28 @@ export function Texts({
   readonly set: (request: Json) => void;
   readonly planned: Planned;
   readonly retry: () => void;
+  readonly send: () => void;
   /** The name of the uploaded file. */
   readonly file: string | null;
 }) {
+  const { invalid } = useContext(FormErrorsContext);
   const view = (): preact.JSX.Element => {
     switch (chosen) {
       case "plan":
         return <PlanView planned={planned} retry={retry} />;
       case "json":
-        return <JsonEditor request={request} set={set} />;
+        return (
+          <JsonEditor
+            label="Body of POST /v2/jobs"
+            shown={masked(request)}
+            set={(edited) => edited && set(unmasked(edited, request))}
+            send={send}
+            invalid={invalid}
+            help="Edit it: the form follows. Secrets are hidden, and kept unless you replace them. Ctrl Enter or ⌘ Enter sends the job."
+          >
+            <CopyButton text={() => printJson(request)} />
+          </JsonEditor>
+        );
       case "curl":
         return <CodeBlock label="curl" text={printCurl(request, url)} />;
       case "typescript":
@@ -72,52 +87,6 @@ function Commands({ planned: { plan } }: { readonly planned: Planned }) {
       {plan.commands.map(({ outputs, argv }) => (
         <CodeBlock key={argv.join(" ")} label={outputs.join(", ")} text={shellCommand(argv)} wrap />
       ))}
-    </div>
-  );
-}
-
-/** The request as JSON, to edit. The form shows the same request. */
-function JsonEditor({ request, set }: { readonly request: Json; readonly set: (request: Json) => void }) {
-  const id = useId();
-  const [typed, setTyped] = useState<string | null>(null);
-  const [error, setError] = useState<string | null>(null);
-  const text = typed ?? JSON.stringify(masked(request), null, 2);
-  const edit = (value: string): void => {
-    setTyped(value);
-    try {
-      const parsed: unknown = JSON.parse(value);
-      if (!isObject(parsed)) throw new Error("The request must be a JSON object");
-      setError(null);
-      set(unmasked(parsed, request));
-    } catch (reason) {
-      setError(reason instanceof Error ? reason.message : String(reason));
-    }
-  };
-  return (
-    <div class="field">
-      <div class="row">
-        <label for={id}>Body of POST /v2/jobs</label>
-        <span class="spring">
-          <CopyButton text={() => printJson(request)} />
-        </span>
-      </div>
-      <textarea
-        id={id}
-        class="json"
-        rows={24}
-        spellcheck={false}
-        value={text}
-        aria-invalid={error === null ? undefined : true}
-        aria-describedby={`${id}-below`}
-        onInput={(event) => edit(event.currentTarget.value)}
-        onBlur={() => {
-          // Invalid JSON stays, so that people can fix it.
-          if (error === null) setTyped(null);
-        }}
-      />
-      <p id={`${id}-below`} class={error === null ? "help" : "invalid"}>
-        {error ?? "Edit it: the form follows. Secrets are hidden, and kept unless you replace them."}
-      </p>
     </div>
   );
 }
