@@ -5,6 +5,7 @@ import { BrowserCard } from "./browser-card.tsx";
 import { KeysCard } from "./keys-card.tsx";
 import { NodeTokensCard } from "./node-tokens-card.tsx";
 import { SessionCard } from "./session-card.tsx";
+import { StoragesCard } from "./storages-card.tsx";
 import { WebhookSecretCard } from "./webhook-secret-card.tsx";
 import { WebhookTestCard } from "./webhook-test-card.tsx";
 import "./settings.css";
@@ -22,6 +23,7 @@ export default function SettingsPage() {
         <BrowserCard />
         {shown && <WebhookTestCard />}
         {shown && <WebhookSecretCard />}
+        {shown && <StoragesCard account={shown.id} />}
         {shown && isOperator && <KeysCard account={shown} />}
         {isOperator && <NodeTokensCard />}
         {isOperator && <AlertsCard />}

@@ -125,6 +125,38 @@ it("saves a storage, tests it, and sends jobs to it without its keys", async () 
   await expect.poll(() => page.url()).toContain("'use':'main'");
 });
 
+it("tests, edits, renames and deletes saved storages in the settings, without showing their secrets", async () => {
+  await stack.request("PUT", "/storages/archive", stack.storage);
+  await stack.request("PUT", "/templates/uses-archive", { storage: { use: "archive" } });
+  const page = await dashboard.open({ path: "/settings" });
+  const table = page.getByRole("region", { name: "List of saved storages" });
+  const row = (name: string) =>
+    table.getByRole("row").filter({ has: page.getByRole("rowheader", { name, exact: true }) });
+  await row("archive").getByRole("button", { name: "Edit" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("These templates use it: uses-archive").waitFor();
+  expect(await dialog.getByLabel("Secret access key").inputValue()).toBe("");
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await dialog.getByLabel("Bucket", { exact: true }).fill("another");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.getByText("its secrets are not used").first().waitFor();
+  await dialog.getByLabel("Bucket", { exact: true }).fill((stack.storage as { bucket: string }).bucket);
+  await dialog.getByLabel("Name", { exact: true }).fill("movies");
+  await dialog.getByLabel("Folder", { exact: true }).fill("movies");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await row("movies").getByRole("button", { name: "Test it" }).click();
+  await row("movies").getByText("Remove: passed").waitFor();
+  expect(await row("archive").count()).toBe(0);
+  expect(await accessibilityProblems(page)).toEqual([]);
+  const { body } = await stack.request("GET", "/storages/movies");
+  expect(body).toMatchObject({ storage: { path: "movies" }, left_out: ["storage.credentials"] });
+  await row("movies").getByRole("button", { name: "Delete" }).click();
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await page.getByText("movies is deleted").waitFor();
+  await row("movies").waitFor({ state: "detached" });
+  await stack.request("DELETE", "/templates/uses-archive");
+});
+
 it("keeps edited JSON in step with the form", async () => {
   const page = await dashboard.open({ path: "/new" });
   await page.getByRole("tab", { name: "JSON" }).click();

@@ -59,7 +59,7 @@ const SIGNS = { passed: "✓", failed: "✕", skipped: "⊘" } as const;
 const CLASSES = { passed: "status ok", failed: "status bad", skipped: "status" } as const;
 
 /** Stores, reads and removes a small object. */
-function TestStorage({ name }: { readonly name: string }) {
+export function TestStorage({ name }: { readonly name: string }) {
   const [state, setState] = useState<{ readonly isBusy: boolean; readonly result?: StorageTest; error?: unknown }>({
     isBusy: false,
   });

@@ -50,7 +50,7 @@ describe("/v2/storages", () => {
 
   it.each([
     ["main", { ...NOWHERE, bucket: undefined }, "storage_not_valid", "`storage.bucket`"],
-    ["main", { ...NOWHERE, use: "other" }, "storage_not_valid", "no field `use`"],
+    ["main", { ...NOWHERE, use: 1 }, "storage_not_valid", "`storage.use` must be the name"],
     ["main", { ...NOWHERE, credentials: {} }, "storage_credentials_not_valid", "must both be defined"],
     ["a b", NOWHERE, "storage_not_valid", "The name of a storage must have"],
     ["main", [], "storage_not_valid", "must be an object"],
@@ -59,6 +59,20 @@ describe("/v2/storages", () => {
       status: 400,
       body: { error_code: code, message: expect.stringContaining(text) },
     });
+  });
+
+  it("changes and copies a storage with its secrets, and drops them for another bucket", async () => {
+    await put("first", { ...NOWHERE, path: "videos", cache_control: "max-age=60" });
+    const copied = await put("second", { use: "first", path: "other", cache_control: null });
+    expect(copied).toMatchObject({ status: 201, body: { name: "second", left_out: ["storage.credentials"] } });
+    expect(copied.body.storage).toEqual({ ...copied.body.storage, bucket: "bucket", path: "other" });
+    expect(copied.body.storage).not.toHaveProperty("cache_control");
+    expect((await plan({ use: "second" })).status).toBe(200);
+    expect(await put("second", { use: "second", bucket: "another" })).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining("changes `storage.bucket`") },
+    });
+    expect((await put("second", { use: "nothing" })).body.error_code).toBe("saved_storage_not_found");
   });
 
   it("deletes a storage, whose jobs continue", async () => {

@@ -1,7 +1,7 @@
 // /v2/storages: storages that are kept under a name.
 import { type Context, Hono } from "hono";
 import type { SavedStorage, SavedStorageList, StorageTest } from "#shared/api/storages.ts";
-import { AppError } from "#shared/errors.ts";
+import { AppError, type Failure } from "#shared/errors.ts";
 import { contractDate } from "#shared/job/job-view.ts";
 import { fieldOf } from "#shared/request/parse-section.ts";
 import { parseStorage } from "#shared/request/storage/storage-section.ts";
@@ -23,7 +23,7 @@ import { parseJson, readBytes } from "../body/read-body.ts";
 import { openTemplate, sealTemplate } from "../job-template.ts";
 import { creatorOf } from "../new-job.ts";
 import { jsonResponse } from "../responses/json-response.ts";
-import { findStorage } from "../saved-storage.ts";
+import { findStorage, withSavedStorage } from "../saved-storage.ts";
 
 type Named = Context<ClientEnv, "/:name">;
 
@@ -60,9 +60,11 @@ async function put(context: Named): Promise<Response> {
     const rule = "must have 1 to 64 letters, digits, `_`, `.` and `-`, and start with a letter or digit";
     throw new AppError("storage_not_valid", `The name of a storage ${rule}`);
   }
-  const body = parseJson(await readBytes(context.req, MAX_TEMPLATE_BYTES)) as TemplateBody;
-  parsed(context, body);
   const account = context.get("account");
+  const storage = parseJson(await readBytes(context.req, MAX_TEMPLATE_BYTES));
+  const job = await withSavedStorage({ env, account }, { body: { storage }, template: {}, explain: (error) => error });
+  const { storage: body } = job.body as { storage: TemplateBody };
+  parsed(context, body, job.explain);
   const kept = STORAGE_PREFIX + name;
   const row = {
     accountId: account.id,
@@ -77,9 +79,9 @@ async function put(context: Named): Promise<Response> {
 }
 
 /** Validates a storage. Throws AppError(storage_*). */
-function parsed(context: Named, body: unknown) {
+function parsed(context: Named, body: unknown, explain = (error: Failure): Failure => error) {
   const storage = parseStorage(body, settingsOf(context.env).allowPrivate);
-  if (!storage.ok) throw AppError.from(storage.error);
+  if (!storage.ok) throw AppError.from(explain(storage.error));
   return storage.value;
 }
 

@@ -35,13 +35,15 @@ export const STORAGE_OPERATIONS: readonly Operation[] = [
     summary: "Save a storage",
     description:
       "The body is the `storage` of a job. It is validated, encrypted, and replaces an earlier one. Jobs and templates use it " +
-      'as `"storage": {"use": "main"}`. Credentials are never returned.',
+      'as `"storage": {"use": "main"}`. Credentials are never returned. A body with `use` changes or copies a saved storage, ' +
+      "with its secrets if they are for the same service, bucket and host.",
     parameters,
     body: { json: "Storage", examples: { s3: { summary: "A bucket", value: TEMPLATE_BODY.storage } } },
     responses: [view(201, "The new storage"), view(200, "The replaced storage")],
     codes: [
       ...(["json_not_valid", "storage_not_valid", "storage_service_not_valid", "body_too_large"] as const),
       ...(["storage_credentials_not_valid", "too_many_templates", "sealing_key_missing"] as const),
+      "saved_storage_not_found",
     ],
   },
   {
