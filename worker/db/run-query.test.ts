@@ -14,6 +14,7 @@ import { JobMemory } from "../job/persistence/job-memory.ts";
 import { jobOf } from "../rpc/job.ts";
 import { type Fault, faultyDatabase } from "../testing/faulty-database.ts";
 import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, newSpec, send } from "../testing/jobs.ts";
+import { rewriteState } from "../testing/stored-state.ts";
 import { findJob } from "./jobs.ts";
 import { runQuery } from "./run-query.ts";
 
@@ -98,7 +99,10 @@ describe("while the database is down", () => {
       const spec = await newSpec({ outputs: { "mp4:240p": { path: "a.mp4" } } });
       const stub = jobOf(env, spec.id);
       await stub.create(spec);
+      // The job's own effects and alarm would write a state without this version.
+      await rewriteState(stub, (state) => state);
       await runInDurableObject(stub, async (_, state) => {
+        await state.storage.deleteAlarm();
         const memory = new JobMemory(state.storage, () => {});
         const job = memory.live();
         memory.save({ ...job, version: 2, input: { ...job.input, status: "input.transferred" } });
