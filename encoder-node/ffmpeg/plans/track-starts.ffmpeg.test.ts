@@ -39,6 +39,11 @@ const STREAM: OutputOptions = {
 type Source = { readonly name: string; readonly file: string; readonly make: string; readonly plain?: string };
 const SOURCES: readonly Source[] = [
   {
+    name: "audio with a gap",
+    file: "a.mkv",
+    make: `${VIDEO} ${AUDIO} -af aselect=not(between(t\\,0.2\\,0.8)) ${X264} -c:a flac`,
+  },
+  {
     name: "audio that starts late in MP4",
     file: "a.mov",
     make: `${VIDEO} -itsoffset 0.513 ${AUDIO} ${X264} -c:a pcm_s16le`,

@@ -27,7 +27,7 @@ export type AudioEncodeOptions = {
 
 /** ffmpeg's options for the audio, from filters to bitrate. */
 export function audioArguments(encoder: AudioEncoder, options: AudioEncodeOptions): string[] {
-  const { spec, container, track, gaps = gapsIn(container), seekMs = 0, loudness } = options;
+  const { spec, container, track, gaps = gapsIn(container, options.spec.codec), seekMs = 0, loudness } = options;
   const layout = outputLayout(spec, container, track);
   const sampleRateHz = spec.sampleRateHz ?? nearestRate(sampleRates(container, spec.codec), track.sampleRateHz);
   const found = loudness?.gains?.find((gain) => gain.layout === layout);

@@ -12,10 +12,11 @@ export const WITHOUT_TIMES: ReadonlySet<TrackContainer> = new Set(["wav", "mp3",
 /** Handling of gaps: keep them as timestamps, fill them with silence, or fill them with silence from time 0 on. */
 export type Gaps = "kept" | "filled" | "filled from 0";
 
-export function gapsIn(container: TrackContainer): Gaps {
+/** PCM in mov has a start, but its samples follow each other. */
+export function gapsIn(container: TrackContainer, codec: string): Gaps {
   // Next to video, a late start matters as well. Ogg has timestamps, but ffmpeg's demuxer and players ignore the first.
   if (COUNTING_CONTAINERS.has(container)) return "filled from 0";
-  return WITHOUT_TIMES.has(container) ? "filled" : "kept";
+  return WITHOUT_TIMES.has(container) || (container === "mov" && codec.startsWith("pcm")) ? "filled" : "kept";
 }
 
 /** A gain in dB for all of the audio, and what the limiter after it needs; `limitDb` null: no limiter. */
@@ -45,13 +46,13 @@ const LATE_TOLERANCE_MS = 100;
 /**
  * Fills gaps, and the time from 0 to the start of the track. Only the first build of these filters gets audio from
  * before `limit`. `aloop` puts the first sample into its own frame, and repeats it. That frame is moved to 0, so that a
- * gap follows. Filters that hold frames back, such as `concat`, lose these frames in ffmpeg 5.1 when filters are built
- * again.
+ * gap follows. `aloop` counts samples and ignores timestamps, so other gaps are filled before it. Filters that hold
+ * frames back, such as `concat`, lose these frames in ffmpeg 5.1 when filters are built again.
  */
 function filledFromZero(mix: readonly string[], lateMs: number): string {
   const limit = String(Number(((lateMs + LATE_TOLERANCE_MS) / 1000).toFixed(6)));
   const moved = `asetpts=${quoted(`if(eq(N,0)*lt(T,${limit}),0,PTS-1/SR/TB)`)}`;
-  return chainText([...mix, "aloop=loop=1:size=1", "atrim=start_sample=1", moved, FILL_GAPS]);
+  return chainText([...mix, FILL_GAPS, "aloop=loop=1:size=1", "atrim=start_sample=1", moved, FILL_GAPS]);
 }
 
 /**
