@@ -131,7 +131,7 @@ async function listen(context: BrowserContext, allowed: ReadonlySet<string>, com
   await context.addInitScript(() => {
     document.addEventListener("securitypolicyviolation", (event) => {
       const { effectiveDirective, blockedURI, sourceFile, lineNumber, sample } = event;
-      // Chromium itself adds styles when it merges edited lines. The policy blocks them, and CodeMirror draws the lines.
+      // Chromium itself adds styles when it merges edited lines. The policy blocks them.
       if (effectiveDirective === "style-src-attr" && !sourceFile) return;
       window.reportViolation(`policy: ${effectiveDirective} ${blockedURI} at ${sourceFile}:${lineNumber} ${sample}`);
     });
