@@ -2,6 +2,7 @@
 import * as z from "zod";
 import type { ERRORS } from "#shared/errors.ts";
 import type { RequestName, ResponseName } from "./components.ts";
+import { RESPONSE_EXAMPLES } from "./examples/responses.ts";
 
 /**
  * Access to the operation: anyone, clients with an API key, the operator with the admin token, the operator's
@@ -74,6 +75,14 @@ export type Operation = {
   /** Error codes besides the codes of all operations with the same access. */
   readonly codes: readonly (keyof typeof ERRORS)[];
 };
+
+/** A response with a named schema. */
+export const success = (
+  status: number,
+  description: string,
+  json: ResponseName,
+  example: unknown = RESPONSE_EXAMPLES[json],
+): Success => ({ status, description, content: { json, example } });
 
 export const pathParameter = (name: string, description: string, example: string): Parameter => ({
   in: "path",

@@ -2,8 +2,8 @@
 import * as z from "zod";
 import type { JobEvent } from "#shared/api/account-responses.ts";
 import { UsageParameters } from "../../query/usage-query.ts";
-import { JOB_ID, RESPONSE_EXAMPLES } from "../examples/responses.ts";
-import { type Operation, type Parameter, queryParameters } from "../operation.ts";
+import { JOB_ID } from "../examples/responses.ts";
+import { type Operation, type Parameter, queryParameters, success } from "../operation.ts";
 
 const account = { tag: "Account", access: "client" } as const;
 
@@ -36,13 +36,7 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
       "Usage of the account's jobs, by the day of their end. Jobs that just ended are included. " +
       "Numbers stay when jobs are no longer listed.",
     parameters: queryParameters(UsageParameters),
-    responses: [
-      {
-        status: 200,
-        description: "All days, and their sum",
-        content: { json: "Usage", example: RESPONSE_EXAMPLES.Usage },
-      },
-    ],
+    responses: [success(200, "All days, and their sum", "Usage")],
     codes: ["query_not_valid"],
   },
   {
@@ -52,9 +46,7 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
     id: "listFonts",
     summary: "List fonts",
     description: "Fonts for burnt-in captions that a node has. A job that names a font waits for such a node.",
-    responses: [
-      { status: 200, description: "The names", content: { json: "FontList", example: RESPONSE_EXAMPLES.FontList } },
-    ],
+    responses: [success(200, "The names", "FontList")],
     codes: [],
   },
   {

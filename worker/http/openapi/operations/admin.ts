@@ -1,15 +1,9 @@
 // /v2/admin.
-import type { ResponseName } from "../components.ts";
 import { RESPONSE_EXAMPLES } from "../examples/responses.ts";
-import { type Operation, pathParameter, type Success } from "../operation.ts";
+import { type Operation, pathParameter, success } from "../operation.ts";
 
 const admin = { tag: "Administration", access: "operator" } as const;
 
-const success = (status: number, description: string, json: ResponseName): Success => ({
-  status,
-  description,
-  content: { json, example: RESPONSE_EXAMPLES[json] },
-});
 const named = (summary: string, name: string) =>
   ({ json: "Named", examples: { named: { summary, value: { name } } } }) as const;
 

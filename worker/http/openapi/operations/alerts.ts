@@ -1,7 +1,7 @@
 // /v2/admin/alerts.
 import type { ResponseName } from "../components.ts";
 import { RESPONSE_EXAMPLES } from "../examples/responses.ts";
-import { type Operation, pathParameter } from "../operation.ts";
+import { type Operation, pathParameter, success } from "../operation.ts";
 
 const PATH = "/v2/admin/alerts/:name";
 
@@ -9,7 +9,7 @@ const operation = (json: ResponseName, description: string) =>
   ({
     tag: "Fleet",
     access: "operator",
-    responses: [{ status: 200, description, content: { json, example: RESPONSE_EXAMPLES[json] } }],
+    responses: [success(200, description, json)],
     codes: [],
   }) as const;
 const named = (json: ResponseName, description: string) =>

@@ -1,16 +1,10 @@
 // Nodes, demand and metrics.
-import type { ResponseName } from "../components.ts";
 import { RESPONSE_EXAMPLES } from "../examples/responses.ts";
-import { type Operation, pathParameter, type Success } from "../operation.ts";
+import { type Operation, pathParameter, success } from "../operation.ts";
 
 const node = { tag: "Fleet", access: "operator", codes: ["node_not_found"] } as const;
 const monitor = { tag: "Fleet", access: "monitor", codes: [] } as const;
 
-const success = (description: string, json: ResponseName): Success => ({
-  status: 200,
-  description,
-  content: { json, example: RESPONSE_EXAMPLES[json] },
-});
 const NODE = pathParameter("id", "The name of the node", RESPONSE_EXAMPLES.NodeDetails.id);
 
 export const FLEET_OPERATIONS: readonly Operation[] = [
@@ -22,7 +16,7 @@ export const FLEET_OPERATIONS: readonly Operation[] = [
     id: "listNodes",
     summary: "List nodes",
     description: "All nodes that are connected, that are cordoned, or that were connected within a week.",
-    responses: [success("The nodes", "NodeList")],
+    responses: [success(200, "The nodes", "NodeList")],
   },
   {
     ...node,
@@ -31,7 +25,7 @@ export const FLEET_OPERATIONS: readonly Operation[] = [
     id: "getNode",
     summary: "Read a node",
     parameters: [NODE],
-    responses: [success("The node with its leases and capabilities", "NodeDetails")],
+    responses: [success(200, "The node with its leases and capabilities", "NodeDetails")],
   },
   {
     ...node,
@@ -41,7 +35,7 @@ export const FLEET_OPERATIONS: readonly Operation[] = [
     summary: "Read the work of a node in the last 24 hours",
     description: "Busy slots and speed in steps of 15 minutes, also of nodes that are not connected.",
     parameters: [NODE],
-    responses: [success("The steps", "NodeHistory")],
+    responses: [success(200, "The steps", "NodeHistory")],
   },
   {
     ...node,
@@ -52,7 +46,7 @@ export const FLEET_OPERATIONS: readonly Operation[] = [
     description:
       "The node gets no more work, also after it reconnects, until it is uncordoned. Its running tasks continue.",
     parameters: [NODE],
-    responses: [success("The node", "NodeDetails")],
+    responses: [success(200, "The node", "NodeDetails")],
   },
   {
     ...node,
@@ -62,7 +56,7 @@ export const FLEET_OPERATIONS: readonly Operation[] = [
     summary: "Uncordon a node",
     description: "The node gets work again; a drained node does so after its next start.",
     parameters: [NODE],
-    responses: [success("The node", "NodeDetails")],
+    responses: [success(200, "The node", "NodeDetails")],
   },
   {
     ...node,
@@ -72,7 +66,7 @@ export const FLEET_OPERATIONS: readonly Operation[] = [
     summary: "Drain a node",
     description: "Cordons the node, which finishes its tasks, and then ends. Requires that it is connected.",
     parameters: [NODE],
-    responses: [success("The node", "NodeDetails")],
+    responses: [success(200, "The node", "NodeDetails")],
   },
   {
     ...node,
@@ -83,7 +77,7 @@ export const FLEET_OPERATIONS: readonly Operation[] = [
     description:
       "Removes a node that is not connected from the list, with its cordon. If it returns, it is a node like any other.",
     parameters: [NODE],
-    responses: [success("The node, as it was last known", "NodeDetails")],
+    responses: [success(200, "The node, as it was last known", "NodeDetails")],
   },
   {
     ...monitor,
@@ -94,7 +88,7 @@ export const FLEET_OPERATIONS: readonly Operation[] = [
     description:
       "For programs that add and remove machines. If a part of the fleet does not answer, the response is an error and never " +
       "a number that is too low.",
-    responses: [success("The demand of all pools, and of each", "Autoscale")],
+    responses: [success(200, "The demand of all pools, and of each", "Autoscale")],
   },
   {
     ...monitor,

@@ -1,6 +1,5 @@
 // /v2/jobs/:id/{tasks,commands,running,request,queue}: details about a job's work.
-import { RESPONSE_EXAMPLES } from "../examples/responses.ts";
-import type { Operation } from "../operation.ts";
+import { type Operation, success } from "../operation.ts";
 import { ID } from "./jobs.ts";
 
 const fact = {
@@ -21,9 +20,7 @@ export const JOB_FACT_OPERATIONS: readonly Operation[] = [
     description:
       "Each task with its node, times, stage and speed, the chunks of a video that no node has taken yet, and the " +
       `attempts that have ended. The event stream of the job sends the changes. ${KEPT}`,
-    responses: [
-      { status: 200, description: "The tasks", content: { json: "TaskList", example: RESPONSE_EXAMPLES.TaskList } },
-    ],
+    responses: [success(200, "The tasks", "TaskList")],
   },
   {
     ...fact,
@@ -33,13 +30,7 @@ export const JOB_FACT_OPERATIONS: readonly Operation[] = [
     description:
       "The runs of ffmpeg that nodes reported at the end of their tasks, with the end of ffmpeg's output for failed runs: " +
       `up to 16 KB of each attempt. Tasks that were canceled or lost report none. ${KEPT}`,
-    responses: [
-      {
-        status: 200,
-        description: "The commands",
-        content: { json: "CommandList", example: RESPONSE_EXAMPLES.CommandList },
-      },
-    ],
+    responses: [success(200, "The commands", "CommandList")],
   },
   {
     ...fact,
@@ -49,13 +40,7 @@ export const JOB_FACT_OPERATIONS: readonly Operation[] = [
     description:
       "The nodes of the job are asked when the request arrives: the command of each run of ffmpeg, and the last lines of its " +
       "output. Nodes that do not respond within two seconds, or are older than this route, are left out.",
-    responses: [
-      {
-        status: 200,
-        description: "The commands",
-        content: { json: "RunningCommandList", example: RESPONSE_EXAMPLES.RunningCommandList },
-      },
-    ],
+    responses: [success(200, "The commands", "RunningCommandList")],
   },
   {
     ...fact,
@@ -65,13 +50,7 @@ export const JOB_FACT_OPERATIONS: readonly Operation[] = [
     description:
       "The request as the service understood it, to be edited and sent again. Secrets are left out, and `left_out` names " +
       `them. ${KEPT}`,
-    responses: [
-      {
-        status: 200,
-        description: "The request",
-        content: { json: "RequestView", example: RESPONSE_EXAMPLES.RequestView },
-      },
-    ],
+    responses: [success(200, "The request", "RequestView")],
   },
   {
     ...fact,
@@ -81,8 +60,6 @@ export const JOB_FACT_OPERATIONS: readonly Operation[] = [
     description:
       "Number of jobs before it, and about when a node starts it. Accounts take turns: jobs of other accounts with " +
       "the same priority do not count, but lengthen the time.",
-    responses: [
-      { status: 200, description: "The place", content: { json: "QueueView", example: RESPONSE_EXAMPLES.QueueView } },
-    ],
+    responses: [success(200, "The place", "QueueView")],
   },
 ];

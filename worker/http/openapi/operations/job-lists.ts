@@ -2,21 +2,14 @@
 import { DryRunSwitch } from "../../dry-run/assumed-source.ts";
 import { CountParameters } from "../../query/list-query.ts";
 import { BULK_REQUESTS } from "../examples/job-requests.ts";
-import { RESPONSE_EXAMPLES } from "../examples/responses.ts";
 import { BATCH } from "../examples/templates.ts";
-import { type Operation, queryParameters, TAG_PARAMETERS } from "../operation.ts";
+import { type Operation, queryParameters, success, TAG_PARAMETERS } from "../operation.ts";
 import { IDEMPOTENCY_KEY, TRACE_HEADERS } from "./jobs.ts";
 
 const job = { tag: "Jobs", access: "client" } as const;
 const bulk = {
   body: { json: "Bulk", examples: BULK_REQUESTS },
-  responses: [
-    {
-      status: 200,
-      description: "The result for each job",
-      content: { json: "BulkResult", example: RESPONSE_EXAMPLES.BulkResult },
-    },
-  ],
+  responses: [success(200, "The result for each job", "BulkResult")],
   codes: ["json_not_valid", "request_not_valid", "body_too_large"],
 } as const satisfies Partial<Operation>;
 
@@ -31,13 +24,7 @@ export const JOB_LIST_OPERATIONS: readonly Operation[] = [
       "The numbers of the account's jobs by status. Of each status at most the newest 10,000 jobs are counted; with tags, " +
       "the newest 10,000 jobs with one of them; with `q`, the jobs of the newest 2,000 that contain the text. `capped` reports that there are more.",
     parameters: [...queryParameters(CountParameters), TAG_PARAMETERS],
-    responses: [
-      {
-        status: 200,
-        description: "The numbers",
-        content: { json: "JobCounts", example: RESPONSE_EXAMPLES.JobCounts },
-      },
-    ],
+    responses: [success(200, "The numbers", "JobCounts")],
     codes: ["query_not_valid"],
   },
   {
@@ -53,13 +40,7 @@ export const JOB_LIST_OPERATIONS: readonly Operation[] = [
       "each job 1 MiB. With `dry_run=true`, the jobs are only checked.",
     parameters: [IDEMPOTENCY_KEY, ...queryParameters(DryRunSwitch), ...TRACE_HEADERS],
     body: { json: "Batch", examples: { template: { summary: "Jobs from a template", value: BATCH } } },
-    responses: [
-      {
-        status: 200,
-        description: "The id or the error of each job",
-        content: { json: "BatchResult", example: RESPONSE_EXAMPLES.BatchResult },
-      },
-    ],
+    responses: [success(200, "The id or the error of each job", "BatchResult")],
     codes: [
       ...(["json_not_valid", "query_not_valid", "request_not_valid", "body_too_large"] as const),
       ...(["idempotency_key_not_valid", "sealing_key_missing"] as const),

@@ -3,8 +3,15 @@ import * as z from "zod";
 import { AssumedSource, DryRunSwitch } from "../../dry-run/assumed-source.ts";
 import { ListParameters } from "../../query/list-query.ts";
 import { JOB_REQUESTS } from "../examples/job-requests.ts";
-import { ABORTED_JOB, JOB_ID, RESPONSE_EXAMPLES, RUNNING_JOB, STARTING_JOB } from "../examples/responses.ts";
-import { type Operation, type Parameter, pathParameter, queryParameters, TAG_PARAMETERS } from "../operation.ts";
+import { ABORTED_JOB, JOB_ID, RUNNING_JOB, STARTING_JOB } from "../examples/responses.ts";
+import {
+  type Operation,
+  type Parameter,
+  pathParameter,
+  queryParameters,
+  success,
+  TAG_PARAMETERS,
+} from "../operation.ts";
 
 export const ID = pathParameter("id", "The id of the job", JOB_ID);
 
@@ -59,12 +66,8 @@ export const JOB_OPERATIONS: readonly Operation[] = [
     ],
     body: { json: "JobRequest", examples: JOB_REQUESTS },
     responses: [
-      { status: 201, description: "The new job", content: { json: "Job", example: STARTING_JOB } },
-      {
-        status: 200,
-        description: "The plan, with `dry_run=true`",
-        content: { json: "DryRunPlan", example: RESPONSE_EXAMPLES.DryRunPlan },
-      },
+      success(201, "The new job", "Job", STARTING_JOB),
+      success(200, "The plan, with `dry_run=true`", "DryRunPlan"),
     ],
     codes: [
       ...(["json_not_valid", "input_not_valid", "input_url_not_valid"] as const),
@@ -93,9 +96,7 @@ export const JOB_OPERATIONS: readonly Operation[] = [
       "The jobs of the account in pages, newest first by default. A page may have fewer jobs than `limit`, or none: only the last one " +
       "has no `next_cursor`. With `q`, with a tag and `status` or another tag, or with `sort` and a condition other than `status`, a page searches 2,000 jobs. Jobs are listed until the operator's `LIST_DAYS` (30 by default) after their end.",
     parameters: [...queryParameters(ListParameters), TAG_PARAMETERS],
-    responses: [
-      { status: 200, description: "A page of jobs", content: { json: "JobList", example: RESPONSE_EXAMPLES.JobList } },
-    ],
+    responses: [success(200, "A page of jobs", "JobList")],
     codes: ["query_not_valid"],
   },
   {
@@ -105,7 +106,7 @@ export const JOB_OPERATIONS: readonly Operation[] = [
     id: "getJob",
     summary: "Read a job",
     parameters: [ID],
-    responses: [{ status: 200, description: "The job", content: { json: "Job", example: RESPONSE_EXAMPLES.Job } }],
+    responses: [success(200, "The job", "Job")],
     codes: ["job_not_found"],
   },
   {
@@ -116,7 +117,7 @@ export const JOB_OPERATIONS: readonly Operation[] = [
     summary: "Cancel a job",
     description: "Ends the job immediately. Finished outputs remain; the others become `aborted`.",
     parameters: [ID],
-    responses: [{ status: 200, description: "The canceled job", content: { json: "Job", example: ABORTED_JOB } }],
+    responses: [success(200, "The canceled job", "Job", ABORTED_JOB)],
     codes: ["job_not_found", "job_state_conflict"],
   },
   {
@@ -136,7 +137,7 @@ export const JOB_OPERATIONS: readonly Operation[] = [
         tags: { summary: "Set a tag, remove another", value: { tags: { tenant: "a", order: null } } },
       },
     },
-    responses: [{ status: 200, description: "The job", content: { json: "Job", example: RUNNING_JOB } }],
+    responses: [success(200, "The job", "Job", RUNNING_JOB)],
     codes: [
       ...(["job_not_found", "json_not_valid", "settings_not_valid", "tags_not_valid"] as const),
       ...(["job_state_conflict", "body_too_large"] as const),
@@ -152,7 +153,7 @@ export const JOB_OPERATIONS: readonly Operation[] = [
       "Restarts an ended job for the outputs that it did not finish. Finished and skipped outputs remain unchanged. Without " +
       "`traceparent`, the job remains a part of its trace.",
     parameters: [ID, ...TRACE_HEADERS],
-    responses: [{ status: 200, description: "The restarted job", content: { json: "Job", example: STARTING_JOB } }],
+    responses: [success(200, "The restarted job", "Job", STARTING_JOB)],
     codes: ["job_not_found", "job_state_conflict", "too_many_jobs"],
   },
   {

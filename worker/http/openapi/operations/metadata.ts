@@ -1,6 +1,5 @@
 // /v2/metadata/jobs.
-import { RESPONSE_EXAMPLES } from "../examples/responses.ts";
-import { type Operation, pathParameter } from "../operation.ts";
+import { type Operation, pathParameter, success } from "../operation.ts";
 import { ID } from "./jobs.ts";
 
 const metadata = { tag: "Metadata", access: "client" } as const;
@@ -15,13 +14,7 @@ export const METADATA_OPERATIONS: readonly Operation[] = [
     description:
       "The metadata known so far, empty at first. Failed outputs and skipped outputs have none. Kept as long as the job: the operator's `LIST_DAYS` (30 by default) after its end.",
     parameters: [ID],
-    responses: [
-      {
-        status: 200,
-        description: "The metadata",
-        content: { json: "JobMetadata", example: RESPONSE_EXAMPLES.JobMetadata },
-      },
-    ],
+    responses: [success(200, "The metadata", "JobMetadata")],
     codes: ["job_not_found", "metadata_not_found"],
   },
   {
@@ -38,13 +31,7 @@ export const METADATA_OPERATIONS: readonly Operation[] = [
         "mp4:240p",
       ),
     ],
-    responses: [
-      {
-        status: 200,
-        description: "The metadata",
-        content: { json: "KeyMetadata", example: RESPONSE_EXAMPLES.KeyMetadata },
-      },
-    ],
+    responses: [success(200, "The metadata", "KeyMetadata")],
     codes: ["job_not_found", "metadata_not_found"],
   },
 ];

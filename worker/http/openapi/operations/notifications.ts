@@ -1,6 +1,6 @@
 // /v2/jobs/:id/notifications: the log, and replay. Tests of endpoints, and the secret that signs.
 import { RESPONSE_EXAMPLES } from "../examples/responses.ts";
-import { type Operation, pathParameter } from "../operation.ts";
+import { type Operation, pathParameter, success } from "../operation.ts";
 import { ID } from "./jobs.ts";
 
 const notification = { tag: "Notifications", access: "client" } as const;
@@ -15,13 +15,7 @@ export const NOTIFICATION_OPERATIONS: readonly Operation[] = [
     id: "listNotifications",
     summary: "Read the log of notifications",
     parameters: [ID],
-    responses: [
-      {
-        status: 200,
-        description: "The log",
-        content: { json: "NotificationLog", example: RESPONSE_EXAMPLES.NotificationLog },
-      },
-    ],
+    responses: [success(200, "The log", "NotificationLog")],
     codes: ["job_not_found", "notification_not_found"],
   },
   {
@@ -43,13 +37,7 @@ export const NOTIFICATION_OPERATIONS: readonly Operation[] = [
         other: { summary: "To another URL", value: { url: "https://staging.example.com/hook" } },
       },
     },
-    responses: [
-      {
-        status: 200,
-        description: "The notification, which is due; with a `url` it was sent",
-        content: { json: "Delivery", example: RESPONSE_EXAMPLES.Delivery },
-      },
-    ],
+    responses: [success(200, "The notification, which is due; with a `url` it was sent", "Delivery")],
     codes: [...BODY_CODES, "job_not_found", "notification_not_found"],
   },
   {
@@ -71,13 +59,7 @@ export const NOTIFICATION_OPERATIONS: readonly Operation[] = [
         },
       },
     },
-    responses: [
-      {
-        status: 200,
-        description: "The response of the URL",
-        content: { json: "EndpointResult", example: RESPONSE_EXAMPLES.EndpointResult },
-      },
-    ],
+    responses: [success(200, "The response of the URL", "EndpointResult")],
     codes: BODY_CODES,
   },
   {
@@ -89,13 +71,7 @@ export const NOTIFICATION_OPERATIONS: readonly Operation[] = [
     description:
       "For 24 hours, notifications have signatures with both the new and the previous secret. After another rotation " +
       "within this time, they have signatures with the last two secrets.",
-    responses: [
-      {
-        status: 200,
-        description: "The new secret",
-        content: { json: "RotatedSecret", example: RESPONSE_EXAMPLES.RotatedSecret },
-      },
-    ],
+    responses: [success(200, "The new secret", "RotatedSecret")],
     codes: ["account_state_conflict"],
   },
 ];

@@ -1,16 +1,12 @@
 // /v2/probes: facts that a node finds about a source.
 import { ProbeParameters } from "../../query/probe-query.ts";
-import { JOB_ID, QUEUED_PROBE, RESPONSE_EXAMPLES } from "../examples/responses.ts";
-import { type Operation, pathParameter, queryParameters } from "../operation.ts";
+import { JOB_ID, QUEUED_PROBE } from "../examples/responses.ts";
+import { type Operation, pathParameter, queryParameters, success } from "../operation.ts";
 
 const probe = { tag: "Probes", access: "client" } as const;
 const WAIT = queryParameters(ProbeParameters);
 
-const ended = (description: string): Operation["responses"][number] => ({
-  status: 200,
-  description,
-  content: { json: "Probe", example: RESPONSE_EXAMPLES.Probe },
-});
+const ended = (description: string): Operation["responses"][number] => success(200, description, "Probe");
 
 export const PROBE_OPERATIONS: readonly Operation[] = [
   {
@@ -32,11 +28,7 @@ export const PROBE_OPERATIONS: readonly Operation[] = [
       },
     },
     responses: [
-      {
-        status: 202,
-        description: "The new probe, which has not ended",
-        content: { json: "Probe", example: QUEUED_PROBE },
-      },
+      success(202, "The new probe, which has not ended", "Probe", QUEUED_PROBE),
       ended("The probe, if it ended within `wait` seconds"),
     ],
     codes: [

@@ -1,7 +1,7 @@
 // The service itself, and the built-in storage.
 import * as z from "zod";
-import { JOB_ID, RESPONSE_EXAMPLES } from "../examples/responses.ts";
-import { type Operation, type Parameter, pathParameter } from "../operation.ts";
+import { JOB_ID } from "../examples/responses.ts";
+import { type Operation, type Parameter, pathParameter, success } from "../operation.ts";
 
 const service = { tag: "Service", access: "anyone", codes: [] } as const;
 
@@ -35,13 +35,7 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     path: "/v2/health",
     id: "health",
     summary: "Check the health of the service",
-    responses: [
-      {
-        status: 200,
-        description: "The service is healthy",
-        content: { json: "Health", example: RESPONSE_EXAMPLES.Health },
-      },
-    ],
+    responses: [success(200, "The service is healthy", "Health")],
   },
   {
     ...service,
@@ -52,13 +46,7 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     description:
       "503 while the settings are not valid, the database does not answer or lacks a migration, or a hub does not " +
       "answer; `message` names each reason. Made for load balancers and monitors.",
-    responses: [
-      {
-        status: 200,
-        description: "Settings, database and hubs are in order",
-        content: { json: "Ready", example: RESPONSE_EXAMPLES.Ready },
-      },
-    ],
+    responses: [success(200, "Settings, database and hubs are in order", "Ready")],
   },
   {
     ...service,

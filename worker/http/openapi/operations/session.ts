@@ -1,12 +1,10 @@
 // /v2/session: the sessions of browsers.
-import { EXAMPLE_ACCOUNT, EXAMPLE_SECRET, SESSION_EXAMPLES } from "../examples/session.ts";
-import type { Operation } from "../operation.ts";
+import { EXAMPLE_ACCOUNT, EXAMPLE_SECRET } from "../examples/session.ts";
+import { type Operation, success } from "../operation.ts";
 
 const session = { tag: "Sessions", access: "session" } as const;
 
-const viewed = (description: string): Operation["responses"] => [
-  { status: 200, description, content: { json: "Session", example: SESSION_EXAMPLES.Session } },
-];
+const viewed = (description: string): Operation["responses"] => [success(200, description, "Session")];
 
 export const SESSION_OPERATIONS: readonly Operation[] = [
   {
@@ -49,13 +47,7 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
     path: "/v2/session",
     id: "signOut",
     summary: "Sign out",
-    responses: [
-      {
-        status: 200,
-        description: "The cookie is removed",
-        content: { json: "SignedOut", example: SESSION_EXAMPLES.SignedOut },
-      },
-    ],
+    responses: [success(200, "The cookie is removed", "SignedOut")],
     codes: [],
   },
   {
@@ -72,9 +64,7 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
       isOptional: true,
       examples: { operator: { summary: "The operator's, for an account", value: { account: EXAMPLE_ACCOUNT } } },
     },
-    responses: [
-      { status: 200, description: "The link", content: { json: "SessionLink", example: SESSION_EXAMPLES.SessionLink } },
-    ],
+    responses: [success(200, "The link", "SessionLink")],
     codes: ["json_not_valid", "request_not_valid", "body_too_large", "account_not_found"],
   },
 ];

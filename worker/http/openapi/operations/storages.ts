@@ -1,15 +1,11 @@
 // /v2/storages: storages that are kept under a name.
-import { RESPONSE_EXAMPLES } from "../examples/responses.ts";
 import { TEMPLATE_BODY } from "../examples/templates.ts";
-import { type Operation, pathParameter } from "../operation.ts";
+import { type Operation, pathParameter, success } from "../operation.ts";
 
 const storage = { tag: "Storages", access: "client" } as const;
 const parameters = [pathParameter("name", "The name of the storage", "main")];
-const view = (status: number, description: string): Operation["responses"][number] => ({
-  status,
-  description,
-  content: { json: "SavedStorage", example: RESPONSE_EXAMPLES.SavedStorage },
-});
+const view = (status: number, description: string): Operation["responses"][number] =>
+  success(status, description, "SavedStorage");
 
 export const STORAGE_OPERATIONS: readonly Operation[] = [
   {
@@ -18,13 +14,7 @@ export const STORAGE_OPERATIONS: readonly Operation[] = [
     path: "/v2/storages",
     id: "listStorages",
     summary: "List saved storages",
-    responses: [
-      {
-        status: 200,
-        description: "The saved storages, by name",
-        content: { json: "SavedStorageList", example: RESPONSE_EXAMPLES.SavedStorageList },
-      },
-    ],
+    responses: [success(200, "The saved storages, by name", "SavedStorageList")],
     codes: [],
   },
   {
@@ -78,13 +68,7 @@ export const STORAGE_OPERATIONS: readonly Operation[] = [
       "Stores a small object, reads it, reads its URL as a web page of the service does (CORS), and removes it. The built-in " +
       "storage and upload URLs are not tested.",
     parameters,
-    responses: [
-      {
-        status: 200,
-        description: "The result of each step",
-        content: { json: "StorageTest", example: RESPONSE_EXAMPLES.StorageTest },
-      },
-    ],
+    responses: [success(200, "The result of each step", "StorageTest")],
     codes: [
       ...(["saved_storage_not_found", "storage_not_valid", "storage_service_not_valid"] as const),
       ...(["storage_credentials_not_valid", "sealing_key_missing"] as const),

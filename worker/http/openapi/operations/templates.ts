@@ -1,9 +1,8 @@
 // /v2/templates: jobs that are stored under a name.
 import * as z from "zod";
 import { PutTemplateParameters } from "../../query/template-query.ts";
-import { RESPONSE_EXAMPLES } from "../examples/responses.ts";
 import { TEMPLATE_BODY, TOKEN_ID } from "../examples/templates.ts";
-import { type Operation, type Parameter, pathParameter, queryParameters } from "../operation.ts";
+import { type Operation, type Parameter, pathParameter, queryParameters, success } from "../operation.ts";
 
 const template = { tag: "Templates", access: "client" } as const;
 const NAME = pathParameter("name", "The name of the template", "web");
@@ -21,11 +20,8 @@ const IF_NONE_MATCH: Parameter = {
   description: "`*`: there must be no template yet",
 };
 
-const view = (status: number, description: string): Operation["responses"][number] => ({
-  status,
-  description,
-  content: { json: "Template", example: RESPONSE_EXAMPLES.Template },
-});
+const view = (status: number, description: string): Operation["responses"][number] =>
+  success(status, description, "Template");
 
 export const TEMPLATE_OPERATIONS: readonly Operation[] = [
   {
@@ -34,13 +30,7 @@ export const TEMPLATE_OPERATIONS: readonly Operation[] = [
     path: "/v2/templates",
     id: "listTemplates",
     summary: "List templates",
-    responses: [
-      {
-        status: 200,
-        description: "The templates, by name",
-        content: { json: "TemplateList", example: RESPONSE_EXAMPLES.TemplateList },
-      },
-    ],
+    responses: [success(200, "The templates, by name", "TemplateList")],
     codes: [],
   },
   {
@@ -84,13 +74,7 @@ export const TEMPLATE_OPERATIONS: readonly Operation[] = [
     summary: "Delete a template",
     description: "Deletes all versions. Jobs that were created from it do not change.",
     parameters: [NAME, IF_MATCH],
-    responses: [
-      {
-        status: 200,
-        description: "The deleted template",
-        content: { json: "TemplateSummary", example: RESPONSE_EXAMPLES.TemplateSummary },
-      },
-    ],
+    responses: [success(200, "The deleted template", "TemplateSummary")],
     codes: ["template_not_found", "precondition_failed"],
   },
   {
@@ -100,13 +84,7 @@ export const TEMPLATE_OPERATIONS: readonly Operation[] = [
     id: "listIngestTokens",
     summary: "List the tokens of a template",
     parameters: [NAME],
-    responses: [
-      {
-        status: 200,
-        description: "The tokens",
-        content: { json: "IngestTokenList", example: RESPONSE_EXAMPLES.IngestTokenList },
-      },
-    ],
+    responses: [success(200, "The tokens", "IngestTokenList")],
     codes: ["template_not_found", "sealing_key_missing"],
   },
   {
@@ -117,13 +95,7 @@ export const TEMPLATE_OPERATIONS: readonly Operation[] = [
     summary: "Create a URL for events of buckets",
     description: "The URL has a token, and is shown once. A template has at most ten tokens.",
     parameters: [NAME],
-    responses: [
-      {
-        status: 201,
-        description: "The new token, with its URL",
-        content: { json: "NewIngestToken", example: RESPONSE_EXAMPLES.NewIngestToken },
-      },
-    ],
+    responses: [success(201, "The new token, with its URL", "NewIngestToken")],
     codes: ["template_not_found", "too_many_tokens", "sealing_key_missing"],
   },
   {
@@ -133,13 +105,7 @@ export const TEMPLATE_OPERATIONS: readonly Operation[] = [
     id: "deleteIngestToken",
     summary: "Revoke a token of a template",
     parameters: [NAME, pathParameter("id", "The id of the token", TOKEN_ID)],
-    responses: [
-      {
-        status: 200,
-        description: "The token is revoked",
-        content: { json: "Revoked", example: RESPONSE_EXAMPLES.Revoked },
-      },
-    ],
+    responses: [success(200, "The token is revoked", "Revoked")],
     codes: ["credential_not_found"],
   },
   {
@@ -157,13 +123,7 @@ export const TEMPLATE_OPERATIONS: readonly Operation[] = [
       pathParameter("token", "A token of the template", "D9mPzB1yPcQmZkWvG3a7Rr5nTq2x"),
     ],
     bytes: true,
-    responses: [
-      {
-        status: 200,
-        description: "The jobs",
-        content: { json: "IngestResult", example: RESPONSE_EXAMPLES.IngestResult },
-      },
-    ],
+    responses: [success(200, "The jobs", "IngestResult")],
     codes: [
       ...(["event_not_valid", "json_not_valid", "body_too_large", "authentication_failed", "rate_limited"] as const),
       ...(["template_not_found", "template_vars_not_valid", "too_many_jobs", "sealing_key_missing"] as const),

@@ -1,13 +1,12 @@
 // /v2/upload-links: links with which browsers upload one file each.
 import { UPLOAD_LINK_ID } from "../examples/list-responses.ts";
-import { RESPONSE_EXAMPLES } from "../examples/responses.ts";
-import { type Operation, pathParameter } from "../operation.ts";
+import { type Operation, pathParameter, success } from "../operation.ts";
 
 const ID = pathParameter("id", "The id of the upload link", UPLOAD_LINK_ID);
 const link = { tag: "Uploads", access: "client" } as const;
 
 const answer = (status: number, description: string): Operation["responses"] => [
-  { status, description, content: { json: "UploadLink", example: RESPONSE_EXAMPLES.UploadLink } },
+  success(status, description, "UploadLink"),
 ];
 
 export const UPLOAD_LINK_OPERATIONS: readonly Operation[] = [

@@ -2,8 +2,7 @@
 import * as z from "zod";
 import { UploadListParameters } from "../../query/upload-query.ts";
 import { UPLOAD_ID } from "../examples/list-responses.ts";
-import { RESPONSE_EXAMPLES } from "../examples/responses.ts";
-import { type Operation, type Parameter, pathParameter, queryParameters } from "../operation.ts";
+import { type Operation, type Parameter, pathParameter, queryParameters, success } from "../operation.ts";
 
 const ID = pathParameter("id", "The id of the upload", UPLOAD_ID);
 const upload = { tag: "Uploads", access: "client" } as const;
@@ -18,7 +17,7 @@ const digestHeader = (name: string, description: string, example: string): Param
 });
 
 const answer = (status: number, description: string): Operation["responses"] => [
-  { status, description, content: { json: "Upload", example: RESPONSE_EXAMPLES.Upload } },
+  success(status, description, "Upload"),
 ];
 
 export const UPLOAD_OPERATIONS: readonly Operation[] = [
@@ -46,13 +45,7 @@ export const UPLOAD_OPERATIONS: readonly Operation[] = [
     id: "listUploads",
     summary: "List uploads",
     parameters: queryParameters(UploadListParameters),
-    responses: [
-      {
-        status: 200,
-        description: "A page of uploads",
-        content: { json: "UploadList", example: RESPONSE_EXAMPLES.UploadList },
-      },
-    ],
+    responses: [success(200, "A page of uploads", "UploadList")],
     codes: ["query_not_valid"],
   },
   {
@@ -82,13 +75,7 @@ export const UPLOAD_OPERATIONS: readonly Operation[] = [
       digestHeader("Content-MD5", "The MD5 of the body in Base64", "1B2M2Y8AsgTpgAmY7PhCfg=="),
     ],
     bytes: true,
-    responses: [
-      {
-        status: 200,
-        description: "The stored part",
-        content: { json: "UploadPart", example: RESPONSE_EXAMPLES.UploadPart },
-      },
-    ],
+    responses: [success(200, "The stored part", "UploadPart")],
     codes: ["upload_not_found", "upload_part_not_valid", "upload_state_conflict"],
   },
   {
