@@ -9,7 +9,7 @@ import { parseJson, readBytes } from "../body/read-body.ts";
 import { ingestEvents, tokenDigest } from "../ingest-events.ts";
 import type { JobCreator } from "../new-job.ts";
 import { jsonResponse } from "../responses/json-response.ts";
-import { isSnsMessage, openSnsMessage } from "../sns-messages.ts";
+import { isSnsMessage, openSnsMessage } from "../webhooks/sns-messages.ts";
 
 type Receiving = Context<{ Bindings: Env }, "/:template/:token">;
 

@@ -30,7 +30,7 @@ import { creatorOf } from "../new-job.ts";
 import { ownJob } from "../own-job.ts";
 import { eventStream } from "../responses/event-stream.ts";
 import { errorResponse, jsonResponse } from "../responses/json-response.ts";
-import { sendWebhook } from "../send-webhook.ts";
+import { sendWebhook } from "../webhooks/send-webhook.ts";
 import { jobFacts } from "./job-facts.ts";
 import { jobLists } from "./job-lists.ts";
 import { probeOf } from "./probes.ts";

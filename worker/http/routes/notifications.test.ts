@@ -6,7 +6,7 @@ import { accountOf } from "../../rpc/account.ts";
 import { basic, jobBody, newAccount, send } from "../../testing/jobs.ts";
 import { receivedAt } from "../../testing/received.ts";
 import { app } from "../app.ts";
-import { rotateWebhookSecret } from "../webhook-secrets.ts";
+import { rotateWebhookSecret } from "../webhooks/webhook-secrets.ts";
 
 type Account = Awaited<ReturnType<typeof newAccount>>;
 

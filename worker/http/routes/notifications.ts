@@ -8,8 +8,8 @@ import { readBody } from "../body/read-body.ts";
 import { PAYLOAD_EXAMPLES } from "../openapi/examples/payloads.ts";
 import { JOB_ID } from "../openapi/examples/responses.ts";
 import { jsonResponse } from "../responses/json-response.ts";
-import { sendWebhook } from "../send-webhook.ts";
-import { rotateWebhookSecret } from "../webhook-secrets.ts";
+import { sendWebhook } from "../webhooks/send-webhook.ts";
+import { rotateWebhookSecret } from "../webhooks/webhook-secrets.ts";
 
 /** The job id of examples. It lets receivers distinguish examples from events. */
 const TEST_JOB_ID = "0".repeat(JOB_ID.length);

@@ -16,7 +16,7 @@ import { accountOf } from "../../rpc/account.ts";
 import { withDeadline } from "../../rpc/deadline.ts";
 import { settingsOf } from "../../settings.ts";
 import { createJob, readRequest } from "../create-job.ts";
-import { webhookSecretsOf } from "../webhook-secrets.ts";
+import { webhookSecretsOf } from "../webhooks/webhook-secrets.ts";
 import { tagsOf, uploadOf, viewData } from "./link-view.ts";
 
 /** The sweeper repeats a failed step after this time. */

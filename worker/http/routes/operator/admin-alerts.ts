@@ -13,7 +13,7 @@ import { NO_MAIL, newMessage, openAlert, sealAlert, sendAlert } from "../../aler
 import type { AdminEnv } from "../../auth/auth.ts";
 import { readBody } from "../../body/read-body.ts";
 import { jsonResponse } from "../../responses/json-response.ts";
-import { requireReceiver } from "../../send-webhook.ts";
+import { requireReceiver } from "../../webhooks/send-webhook.ts";
 
 type Named = Context<AdminEnv, "/alerts/:name">;
 

@@ -27,7 +27,7 @@ import type { AdminEnv } from "../../auth/auth.ts";
 import { readBody } from "../../body/read-body.ts";
 import { templateContext } from "../../job-template.ts";
 import { jsonResponse } from "../../responses/json-response.ts";
-import { rotateWebhookSecret } from "../../webhook-secrets.ts";
+import { rotateWebhookSecret } from "../../webhooks/webhook-secrets.ts";
 
 /** Jobs or accounts that a request encrypts again, within the subrequest limit of Workers. */
 const PAGE = 200;

@@ -2,16 +2,16 @@
 import type { RotatedSecret } from "#shared/api/operator-responses.ts";
 import { contractDate } from "#shared/job/job-view.ts";
 import { messageOf } from "#shared/log.ts";
-import type { Env } from "../bindings.ts";
-import { randomBytes } from "../crypto/bytes.ts";
-import { seal, unseal } from "../crypto/sealed-secret.ts";
-import { replaceSecrets } from "../db/accounts.ts";
-import type { Account } from "../db/credentials.ts";
-import { log } from "../log.ts";
-import { newWebhookSecret } from "../notify/signature.ts";
-import { accountOf } from "../rpc/account.ts";
-import { withDeadline } from "../rpc/deadline.ts";
-import { settingsOf } from "../settings.ts";
+import type { Env } from "../../bindings.ts";
+import { randomBytes } from "../../crypto/bytes.ts";
+import { seal, unseal } from "../../crypto/sealed-secret.ts";
+import { replaceSecrets } from "../../db/accounts.ts";
+import type { Account } from "../../db/credentials.ts";
+import { log } from "../../log.ts";
+import { newWebhookSecret } from "../../notify/signature.ts";
+import { accountOf } from "../../rpc/account.ts";
+import { withDeadline } from "../../rpc/deadline.ts";
+import { settingsOf } from "../../settings.ts";
 
 /** The previous secret also signs for this time. */
 const OVERLAP_MS = 24 * 60 * 60_000;

@@ -3,8 +3,8 @@
 import { X509Certificate } from "node:crypto";
 import * as z from "zod";
 import { AppError } from "#shared/errors.ts";
-import { fetchWithin } from "../http-client/fetch-within.ts";
-import { readLimited } from "../http-client/read-limited.ts";
+import { fetchWithin } from "../../http-client/fetch-within.ts";
+import { readLimited } from "../../http-client/read-limited.ts";
 
 const common = {
   MessageId: z.string(),

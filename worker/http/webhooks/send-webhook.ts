@@ -4,12 +4,12 @@ import type { EndpointResult } from "#shared/api/notification-requests.ts";
 import { AppError } from "#shared/errors.ts";
 import { checkReachableUrl } from "#shared/network/address-policy.ts";
 import { userOf } from "#shared/request/storage/user-of.ts";
-import type { Env } from "../bindings.ts";
-import type { Delivery } from "../notify/delivery.ts";
-import { endpointResult } from "../notify/outbox.ts";
-import { postWebhook } from "../notify/webhook.ts";
-import { settingsOf } from "../settings.ts";
-import type { ClientEnv } from "./auth/auth.ts";
+import type { Env } from "../../bindings.ts";
+import type { Delivery } from "../../notify/delivery.ts";
+import { endpointResult } from "../../notify/outbox.ts";
+import { postWebhook } from "../../notify/webhook.ts";
+import { settingsOf } from "../../settings.ts";
+import type { ClientEnv } from "../auth/auth.ts";
 import { webhookSecretsOf } from "./webhook-secrets.ts";
 
 /** The period of SEND_RATE in wrangler.toml. */
