@@ -57,7 +57,7 @@ it.each<[changes: object, code: string, message: string]>([
   ],
   [
     {
-      input: { service: "folder", folder: "media", path: "/in//3.jpg" },
+      input: { service: "folder", folder: "media", path: "/in//3.JPG" },
       storage: { service: "folder", folder: "media", path: "in" },
       outputs: { jpg: { path: "%d.jpg", number: 5 } },
     },

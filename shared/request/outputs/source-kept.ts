@@ -14,9 +14,12 @@ export function checkSourceKept(
   storage: RequestedStorage,
 ): Result<OutputSpec[]> {
   if (input.kind !== "folder" || storage.kind !== "folder" || input.folder !== storage.folder) return ok(outputs);
-  const source = joinPath("", input.key);
+  // A share of a NAS may not distinguish letter case.
+  const source = joinPath("", input.key).toLowerCase();
   const replaces = (output: OutputSpec): boolean =>
-    writtenBy(output).some(({ path, count }) => writes({ path: joinPath(storage.path, path), count }, source));
+    writtenBy(output).some(({ path, count }) =>
+      writes({ path: joinPath(storage.path, path).toLowerCase(), count }, source),
+    );
   const replacing = outputs.find(replaces);
   if (!replacing) return ok(outputs);
   return invalid(
