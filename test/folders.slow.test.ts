@@ -154,8 +154,9 @@ it("a storage that cannot take the first output fails the outputs before the enc
   expect(readdirSync(at("taken"))).toEqual(["a.mp4"]);
 });
 
-it("copra encode reads and stores files of a folder", async () => {
+it("copra probes, reads and stores files of a folder", async () => {
   const service = ["--url", new URL(served.stack.api).origin, "--key", served.stack.apiKey];
+  expect(await copra("probe", "folder:media/in/video.mov", ...service)).toContain("h264");
   const job = ["encode", "folder:media/in/video.mov", "--to", "mp4:240p", "--storage", "folder:media/cli"];
   expect(await copra(...job, ...service, "--json")).toContain("folder://media/cli/video-240p.mp4");
   expect(existsSync(at("cli", "video-240p.mp4"))).toBe(true);

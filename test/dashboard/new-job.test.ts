@@ -187,7 +187,10 @@ it("completes names and values in the JSON, explains names, and hides secrets wh
   await json.press("ControlOrMeta+A");
   const choose = async (typed: string, option: RegExp): Promise<void> => {
     await page.keyboard.type(typed);
-    await page.getByRole("option", { name: option }).click();
+    // The list follows the typing later: a click could hit another option.
+    const matched = page.locator(".cm-completionMatchedText", { hasText: new RegExp(`^${/\w+$/.exec(typed)?.[0]}$`) });
+    await page.getByRole("option", { name: option }).filter({ has: matched }).click();
+    await page.getByRole("listbox").waitFor({ state: "hidden" });
   };
   await choose('{"st', /^storage/);
   await choose('"ser', /^service/);
@@ -196,6 +199,7 @@ it("completes names and values in the JSON, explains names, and hides secrets wh
   await choose(', "cred', /^credentials/);
   expect(await accessibilityProblems(page)).toEqual([]);
   await choose('"api', /^api_key/);
+  expect(await editorText(json)).toContain('"api_key": ""');
   await page.keyboard.type("hunter2");
   await page.getByText('"api_key"').hover();
   await page.locator(".cm-help").getByText("Access key").waitFor();
