@@ -40,6 +40,7 @@ async function deployOnce(args: string[] = [], env: Record<string, string> = {})
     args,
     env: { ...account.env, ...env },
     print: (line) => printed.push(line),
+    buildAssets: async () => {},
     ask: async (name) => {
       asked.push(name);
       return `${name} of the operator`;

@@ -15,12 +15,12 @@ const NO_SUBDOMAIN =
   "The account has no workers.dev subdomain yet: choose a name for all its Workers by npm run deploy -- --subdomain <name>";
 
 try {
-  await ensureAssets();
   await deploy({
     run: wrangler,
     args: process.argv.slice(2),
     env: process.env,
     print: (line) => console.log(line),
+    buildAssets: () => ensureAssets(),
     ask: async (name) => {
       const value = process.stdin.isTTY
         ? await askSecret(process.stdin, `${name}: `, new AbortController().signal)

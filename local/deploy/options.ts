@@ -10,6 +10,8 @@ export type DeployOptions = {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly print: (line: string) => void;
+  /** Builds the files that the Worker serves. */
+  readonly buildAssets: () => Promise<unknown>;
   /** Asks the operator for a secret. Throws if nobody can be asked. */
   readonly ask: (name: string) => Promise<string>;
   /** Asks the operator for the account's name at workers.dev. Throws if nobody can be asked. */

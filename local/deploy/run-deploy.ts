@@ -15,7 +15,7 @@ import { planLines } from "./plan-lines.ts";
 import { NEW_SERVICE, readService, STATE_FILE } from "./state.ts";
 import type { Wrangler } from "./wrangler.ts";
 
-/** Deploys the service with its built assets. With `--dry-run` it only reads, builds, and prints the plan. */
+/** Deploys the service. With `--dry-run` it only reads, builds, and prints the plan. */
 export async function deploy(options: DeployOptions): Promise<void> {
   const parent = join(ROOT, ".wrangler");
   mkdirSync(parent, { recursive: true });
@@ -46,6 +46,7 @@ async function deployFrom(folder: string, options: DeployOptions): Promise<void>
     databaseId: account.databaseId,
     hasBucket: account.bucket === "found" || account.bucket === "none",
   };
+  if (config.assets) await options.buildAssets();
   const folders = { configs: folder, bundles: outdir ?? join(folder, "bundles") };
   const code = await buildWorker(run, config, resources, folders);
   const plan = planDeploy(config, account, {

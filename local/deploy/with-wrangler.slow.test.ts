@@ -22,7 +22,6 @@ let workers: Miniflare | null = null;
 const printed: string[] = [];
 
 beforeAll(async () => {
-  await ensureAssets();
   folder = mkdtempSync(join(tmpdir(), "copra-with-wrangler-"));
   account = await FakeCloudflare.start();
   account.subdomain = null;
@@ -42,6 +41,7 @@ async function deployOnce(): Promise<void> {
     args: ["--outdir", join(folder, "built"), "--subdomain", "someone"],
     env: account.env,
     print: (line) => printed.push(line),
+    buildAssets: () => ensureAssets(),
     ask: (name) => Promise.reject(new Error(`asked for ${name}`)),
     askSubdomain: () => Promise.reject(new Error("asked for the subdomain")),
     stateFile: stateFile(),
