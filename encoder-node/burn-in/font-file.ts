@@ -15,12 +15,17 @@ const OUTLINES = ["glyf", "CFF ", "CFF2"];
 const HEAD_MAGIC = 0x5f0f3cf5;
 
 /** Null if the file is no single font, if it is not complete, or if its name is not usable in a script. */
-export function readFont(bytes: Uint8Array): Font | null {
+export const readFont = (bytes: Uint8Array): Font | null => readable(() => fontIn(viewOf(bytes)), null);
+
+const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView =>
+  new DataView(buffer, byteOffset, byteLength);
+
+/** Returns `otherwise` when an offset in the file is beyond its end. */
+function readable<Value>(read: () => Value, otherwise: Value): Value {
   try {
-    return fontIn(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+    return read();
   } catch (error) {
-    // An offset in the file is beyond its end.
-    if (error instanceof RangeError) return null;
+    if (error instanceof RangeError) return otherwise;
     throw error;
   }
 }
@@ -39,18 +44,15 @@ function fontIn(view: DataView): Font | null {
 }
 
 /**
- * True if the font has a glyph for a character (OpenType, "cmap"), or if that is not known: only the formats 4 and 12
- * are read, which nearly all fonts have.
+ * Returns a test of characters (OpenType, "cmap"). It is true if the font has a glyph for the code point, or if that is
+ * not known: only the formats 4 and 12 are read, which nearly all fonts have.
  */
-export function hasGlyph(bytes: Uint8Array, codePoint: number): boolean {
-  try {
-    const cmap = tablesOf(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength))?.get("cmap");
-    const maps = cmap ? characterMaps(cmap) : [];
-    return maps.length === 0 || maps.some((map) => glyphOf(map, codePoint) !== 0);
-  } catch (error) {
-    if (error instanceof RangeError) return true;
-    throw error;
-  }
+export function glyphsIn(bytes: Uint8Array): (codePoint: number) => boolean {
+  const maps = readable(() => {
+    const cmap = tablesOf(viewOf(bytes))?.get("cmap");
+    return cmap ? characterMaps(cmap) : [];
+  }, []);
+  return (codePoint) => maps.length === 0 || readable(() => maps.some((map) => glyphOf(map, codePoint) !== 0), true);
 }
 
 const SEGMENTS = 4;

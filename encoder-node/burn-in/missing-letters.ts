@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { AppError } from "#shared/errors.ts";
 import type { AssScript } from "./ass-script.ts";
-import { hasGlyph } from "./font-file.ts";
+import { glyphsIn } from "./font-file.ts";
 import type { FontFile } from "./node-fonts.ts";
 
 /** Letters beyond ASCII. Fonts lack many symbols, and captions without them can be read. */
@@ -15,8 +15,8 @@ export async function checkLetters({ events }: AssScript, fonts: readonly FontFi
   let missing = [...new Set(events.flatMap(({ text }) => text.match(LETTER) ?? []))];
   for (const { path } of fonts) {
     if (missing.length === 0) return;
-    const bytes = await readFile(path);
-    missing = missing.filter((letter) => !isDrawn(bytes, letter));
+    const hasGlyph = glyphsIn(await readFile(path));
+    missing = missing.filter((letter) => !isDrawn(letter, hasGlyph));
   }
   if (missing.length === 0) return;
   const named = missing.slice(0, MAX_NAMED).map((letter) => `${letter} (${codeOf(letter)})`);
@@ -28,8 +28,8 @@ export async function checkLetters({ events }: AssScript, fonts: readonly FontFi
 }
 
 /** The shaper composes letters that a font lacks from their parts. */
-const isDrawn = (font: Uint8Array, letter: string): boolean =>
-  [letter, letter.normalize("NFD")].some((text) => [...text].every((part) => hasGlyph(font, part.codePointAt(0) ?? 0)));
+const isDrawn = (letter: string, hasGlyph: (codePoint: number) => boolean): boolean =>
+  [letter, letter.normalize("NFD")].some((text) => [...text].every((part) => hasGlyph(part.codePointAt(0) ?? 0)));
 
 const codeOf = (letter: string): string =>
   `U+${(letter.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
