@@ -164,7 +164,7 @@ export async function accessibilityProblems(page: Pick<Page, "evaluate">): Promi
 export const sidewaysPixels = (page: Page): Promise<number> =>
   page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth));
 
-/** The text in an editor for JSON, of which all lines are shown. */
+/** The text in an editor for JSON that shows all its lines. */
 export async function editorText(editor: Locator): Promise<string> {
   await editor.waitFor();
   return (await editor.locator(".cm-line").allTextContents()).join("\n");
