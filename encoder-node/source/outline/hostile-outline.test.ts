@@ -1,10 +1,9 @@
 // A header that would make a node read far more than the outline of a file needs.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { parseRange } from "#shared/network/http-headers.ts";
-import { closeServers, serve } from "../../testing/range-server.ts";
+import { serve } from "../../testing/range-server.ts";
+import { workshopOfFile } from "../../testing/workshop-of-file.ts";
 import { fetchOutline } from "./fetch-outline.ts";
 
 const words = (...values: readonly number[]): Buffer => {
@@ -31,14 +30,7 @@ const trackAt = (places: readonly number[]): Buffer => {
   return box("trak", box("mdia", ...media, box("minf", box("stbl", ...tables))));
 };
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-hostile-outline-"));
-});
-afterAll(async () => {
-  closeServers();
-  await rm(folder, { recursive: true, force: true });
-});
+const workshop = workshopOfFile();
 
 it("reads no samples with gigabytes of gaps between them", async () => {
   const places = Array.from({ length: 4000 }, (_, at) => 1_000_000 + at * 256 * 1024);
@@ -61,7 +53,7 @@ it("reads no samples with gigabytes of gaps between them", async () => {
     });
     response.end(body);
   });
-  const path = join(folder, "outline");
+  const path = join(workshop().folder, "outline");
   const signal = new AbortController().signal;
   const outline = await fetchOutline({ url: `${origin}/a.mp4`, allow: "loopback", maxBytes: 1e11, path, signal });
   expect(outline).toBeNull();

@@ -1,15 +1,11 @@
 // Processes sources as they occur in real use: inspection, plan, ffmpeg and checks. Compares the outputs with the
 // source's own frames.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { OutputOptions } from "#shared/testing/output-specs.ts";
 import { few } from "../few.ts";
 import { type ProcessedOutput, processSource } from "../jobs/process-source.ts";
-import { closeServers } from "../range-server.ts";
 import { fileSeconds, frameAt, shownFrames } from "../shown-frames.ts";
-import { openWorkshop } from "../source-workshop.ts";
+import { workshopOfFile } from "../workshop-of-file.ts";
 import {
   animatedPng,
   browserRecording,
@@ -25,14 +21,7 @@ import {
   truncatedWebm,
 } from "./real-world-sources.ts";
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-real-world-"));
-});
-afterAll(async () => {
-  closeServers();
-  await rm(folder, { recursive: true, force: true });
-});
+const workshop = workshopOfFile();
 
 const MP4: OutputOptions = { format: "mp4" };
 const WEBM: OutputOptions = { format: "webm:vp8" };
@@ -68,14 +57,14 @@ async function expectImages(source: string, output: ProcessedOutput | undefined,
 
 describe("a truncated file", () => {
   few(1).each([truncatedMatroska, truncatedWebm])("fails outputs that need the missing part: %o", async (make) => {
-    const path = await make(openWorkshop(folder));
+    const path = await make(workshop());
     const { outputs } = await processSource(path, [MP4, THREE, STREAM, { ...MP4, durationMs: 1000 }]);
     const failed = { ok: false, failure: { code: "encoding_failed", message: expect.stringContaining("truncated") } };
     expect(outputs).toEqual([failed, failed, failed, { ok: true, files: [expect.any(String)] }]);
   });
 
   it("gives complete outputs of the existing part when the header has no duration", async () => {
-    const path = await truncatedRecording(openWorkshop(folder));
+    const path = await truncatedRecording(workshop());
     const { outputs } = await processSource(path, [MP4, THREE]);
     const own = await shownFrames(path);
     const end = own.length / 10;
@@ -89,7 +78,7 @@ describe("a file without a duration", () => {
     [browserRecording, 6],
     [animatedPng, 6],
   ])("gives images of its whole length: %o", async (make, seconds) => {
-    const path = await make(openWorkshop(folder));
+    const path = await make(workshop());
     const { outputs } = await processSource(path, [THREE, EVERY_2_S, SCENES, MP4]);
     await expectImages(path, outputs[0], [seconds / 6, seconds / 2, (seconds * 5) / 6]);
     await expectImages(path, outputs[1], [0, 2, 4]);
@@ -104,7 +93,7 @@ describe("a header whose times differ from the times of the packets", () => {
     [clockRollover, 6, 60],
     [trimmedWithoutKeyframe, 3.4, 34],
   ])("allows all outputs: %o", async (make, seconds, frames) => {
-    const path = await make(openWorkshop(folder));
+    const path = await make(workshop());
     const { outputs } = await processSource(path, [MP4, WEBM, THREE, SCENES, STREAM]);
     for (const output of [outputs[0], outputs[1], outputs[4]]) {
       // ffmpeg's DASH reader supports whole seconds only.
@@ -120,7 +109,7 @@ describe("a header whose times differ from the times of the packets", () => {
   });
 
   it("gives audio without the encoder's priming", async () => {
-    const path = await longPreSkip(openWorkshop(folder));
+    const path = await longPreSkip(workshop());
     const { outputs } = await processSource(path, [{ format: "m4a" }, { format: "mp3" }]);
     // 6.0065 s of packets less 65,535 samples at 48 kHz.
     for (const output of outputs) expect(await fileSeconds(filesOf(output)[0] ?? "")).toBeCloseTo(4.64, 1);
@@ -132,7 +121,7 @@ describe("a video with a variable frame rate", () => {
   few(1).each([screenRecording, screenRecordingInMatroska])(
     "shows its last frame as long as the source: %o",
     async (make) => {
-      const path = await make(openWorkshop(folder));
+      const path = await make(workshop());
       const { outputs } = await processSource(path, [...formats, { format: "mpegts" }, STREAM]);
       const own = await shownFrames(path);
       for (const [at, output] of outputs.entries()) {
@@ -151,7 +140,7 @@ describe("a video with a variable frame rate", () => {
   );
 
   it("writes no two frames with the same time to any output", async () => {
-    const path = await framesAtOneTime(openWorkshop(folder));
+    const path = await framesAtOneTime(workshop());
     const { outputs } = await processSource(path, [MP4, WEBM, STREAM]);
     const own = await shownFrames(path);
     for (const output of outputs) {

@@ -1,14 +1,10 @@
 // Processes sources whose clock restarts or jumps, and sources with tracks that never come.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { OutputOptions } from "#shared/testing/output-specs.ts";
 import { few, SLOW } from "../few.ts";
 import { type ProcessedOutput, processSource } from "../jobs/process-source.ts";
-import { closeServers } from "../range-server.ts";
-import { openWorkshop } from "../source-workshop.ts";
 import { isFfmpeg5 } from "../task-deps.ts";
+import { workshopOfFile } from "../workshop-of-file.ts";
 import { trackSeconds } from "./track-seconds.ts";
 import {
   chained,
@@ -22,14 +18,7 @@ import {
   type TrackSource,
 } from "./track-sources.ts";
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-track-clocks-"));
-});
-afterAll(async () => {
-  closeServers();
-  await rm(folder, { recursive: true, force: true });
-});
+const workshop = workshopOfFile();
 
 const VIDEOS: readonly OutputOptions[] = [{ format: "mp4" }, TRACK_STREAM];
 const AUDIO: OutputOptions = { format: "mp3" };
@@ -47,7 +36,7 @@ few(1).each<[TrackSource, string, number]>([
   [earlyUnused, "ts", 2],
   ...(isFfmpeg5 ? [] : [[earlyUnused, "ogv", 2] as [TrackSource, string, number]]),
 ])("makes whole outputs of a source whose clock or other streams mislead: %o, %s", async (make, extension, seconds) => {
-  const path = await make(openWorkshop(folder), extension);
+  const path = await make(workshop(), extension);
   const { outputs, probe } = await processSource(path, [...VIDEOS, AUDIO, THREE]);
   for (const [at, kinds] of [["video", "audio"], ["video", "audio"], ["audio"]].entries()) {
     const ends = await trackSeconds(firstFile(outputs[at]));
@@ -60,12 +49,12 @@ few(1).each<[TrackSource, string, number]>([
 });
 
 it("makes whole audio of Ogg streams that follow each other", async () => {
-  const { outputs } = await processSource(await chained(openWorkshop(folder), "ogg"), [AUDIO, { format: "m4a" }]);
+  const { outputs } = await processSource(await chained(workshop(), "ogg"), [AUDIO, { format: "m4a" }]);
   for (const output of outputs) expect((await trackSeconds(firstFile(output))).audio).toBeCloseTo(4, 0);
 });
 
 it("adds a note where timestamps fall back and ffmpeg leaves out the rest", async () => {
-  const { outputs } = await processSource(await restarted(openWorkshop(folder), "flv"), [...VIDEOS, AUDIO, THREE]);
+  const { outputs } = await processSource(await restarted(workshop(), "flv"), [...VIDEOS, AUDIO, THREE]);
   const note = expect.stringMatching(
     /^The input's timestamps fall back at 2\.\d\d s, as after a broken transmission; /,
   );
@@ -73,13 +62,13 @@ it("adds a note where timestamps fall back and ffmpeg leaves out the rest", asyn
 });
 
 it("adds a note where a broadcast changes its codec and its video ends long before its audio", SLOW, async () => {
-  const { outputs } = await processSource(await codecChange(openWorkshop(folder), "ts"), VIDEOS);
+  const { outputs } = await processSource(await codecChange(workshop(), "ts"), VIDEOS);
   const note = expect.stringMatching(/^The input's video ends at 3\.\d\d s, its audio at [56]\.\d\d s\.$/);
   expect(outputs).toMatchObject(outputs.map(() => ({ ok: true, note })));
 });
 
 few(1).each(["webm", "mkv", "ts", "flv"])("leaves out audio that never comes, with a note: %s", async (extension) => {
-  const path = await silentTrack(openWorkshop(folder), extension);
+  const path = await silentTrack(workshop(), extension);
   const { outputs } = await processSource(path, [...VIDEOS, THREE, AUDIO, { format: "mkv:copy:copy" }]);
   const note = "The input announces audio without any data, so this output has no audio.";
   const made = { ok: true, note };
@@ -90,6 +79,6 @@ few(1).each(["webm", "mkv", "ts", "flv"])("leaves out audio that never comes, wi
 });
 
 few(1).each(["mkv", "ts"])("uses other audio than the one that never comes: %s", async (extension) => {
-  const { outputs } = await processSource(await secondAudio(openWorkshop(folder), extension), [...VIDEOS, AUDIO]);
+  const { outputs } = await processSource(await secondAudio(workshop(), extension), [...VIDEOS, AUDIO]);
   for (const output of outputs) expect((await trackSeconds(firstFile(output))).audio).toBeCloseTo(2, 0);
 });

@@ -1,12 +1,8 @@
 // Processes sources whose tracks start or end at different times, or are lost in part.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { OutputOptions } from "#shared/testing/output-specs.ts";
 import { processSource } from "../jobs/process-source.ts";
-import { closeServers } from "../range-server.ts";
-import { openWorkshop } from "../source-workshop.ts";
+import { workshopOfFile } from "../workshop-of-file.ts";
 import { trackSeconds } from "./track-seconds.ts";
 import {
   lateAudio,
@@ -18,19 +14,12 @@ import {
   videoLost,
 } from "./track-sources.ts";
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-track-ends-"));
-});
-afterAll(async () => {
-  closeServers();
-  await rm(folder, { recursive: true, force: true });
-});
+const workshop = workshopOfFile();
 
 const formats = (...names: readonly string[]): OutputOptions[] => names.map((format) => ({ format }));
 
 it("makes a stream with an audio-only variant from a video whose audio ends early", async () => {
-  const { outputs } = await processSource(await shortAudio(openWorkshop(folder), "mp4"), [
+  const { outputs } = await processSource(await shortAudio(workshop(), "mp4"), [
     TRACK_STREAM,
     ...formats("mp4", "mp3"),
   ]);
@@ -41,7 +30,7 @@ it("makes a stream with an audio-only variant from a video whose audio ends earl
 });
 
 it("fails outputs whose video is lost half-way, and makes the audio outputs", async () => {
-  const path = await videoLost(openWorkshop(folder), "mp4");
+  const path = await videoLost(workshop(), "mp4");
   const { outputs } = await processSource(path, [TRACK_STREAM, ...formats("mp4", "mpegts", "mp4::x", "mp3", "m4a")]);
   const message =
     /^The video of the result ends at 1\.\d\d s instead of 3\.00 s; the source may be damaged or truncated$/;
@@ -60,7 +49,7 @@ it.each<[string, OutputOptions[], TrackSource, boolean[]]>([
   ["by seeking", [images([31])], longVideoLost, [true]],
   ["by seeking after the loss", [images([38])], longVideoLost, [false]],
 ])("makes images only of video that can be decoded: %s", async (_, requests, make, made) => {
-  const { outputs } = await processSource(await make(openWorkshop(folder), "mp4"), requests);
+  const { outputs } = await processSource(await make(workshop(), "mp4"), requests);
   expect(outputs.map(({ ok }) => ok)).toEqual(made);
   for (const [at, output] of outputs.entries()) {
     const message =
@@ -70,7 +59,7 @@ it.each<[string, OutputOptions[], TrackSource, boolean[]]>([
 });
 
 it("makes audio files without timestamps from a video whose audio starts late", async () => {
-  const path = await lateAudio(openWorkshop(folder), "mkv");
+  const path = await lateAudio(workshop(), "mkv");
   const { outputs } = await processSource(path, formats("mp3", "aac", "wav", "flac", "m4a", "mp4"));
   for (const output of outputs) expect(output).toMatchObject({ ok: true });
 });

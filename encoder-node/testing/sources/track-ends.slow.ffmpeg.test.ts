@@ -1,12 +1,8 @@
 // Processes sources whose tracks start or end at different times, in all containers, as outputs of all containers.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { everyNth } from "../few.ts";
 import { processSource } from "../jobs/process-source.ts";
-import { closeServers } from "../range-server.ts";
-import { openWorkshop } from "../source-workshop.ts";
+import { workshopOfFile } from "../workshop-of-file.ts";
 import {
   lateAudio,
   lateVideo,
@@ -17,14 +13,7 @@ import {
   videoLost,
 } from "./track-sources.ts";
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-track-ends-"));
-});
-afterAll(async () => {
-  closeServers();
-  await rm(folder, { recursive: true, force: true });
-});
+const workshop = workshopOfFile();
 
 const UNEVEN = Object.entries({ shortAudio, shortVideo, lateAudio, lateVideo });
 const SOURCES = ["mp4", "mkv", "webm", "mov", "ts", "mpg", "avi", "flv", "ogv"].flatMap((extension) =>
@@ -37,7 +26,7 @@ const FORMATS = [
 const OUTPUTS = [TRACK_STREAM, ...FORMATS.map((format) => ({ format }))];
 
 it.each(everyNth(5, SOURCES))("makes all outputs of %s.%s", async (_, extension, make) => {
-  const { outputs } = await processSource(await make(openWorkshop(folder), extension), OUTPUTS);
+  const { outputs } = await processSource(await make(workshop(), extension), OUTPUTS);
   const failures = outputs.map((output, at) => (output.ok ? null : [OUTPUTS[at]?.format, output.failure.message]));
   expect(failures.filter((failure) => failure !== null)).toEqual([]);
 });
@@ -45,7 +34,7 @@ it.each(everyNth(5, SOURCES))("makes all outputs of %s.%s", async (_, extension,
 it.each(everyNth(2, ["mp4", "mkv", "flv", "mov"]))(
   "fails all outputs whose video is lost half-way: %s",
   async (extension) => {
-    const path = await videoLost(openWorkshop(folder), extension);
+    const path = await videoLost(workshop(), extension);
     const formats = FORMATS.filter((format) => /^(mp4|webm|mkv|mov|mpegts|avi|flv|asf|3gp|mp4::x)$/.test(format));
     const { outputs } = await processSource(
       path,
