@@ -1,15 +1,15 @@
-// Structured logging: a JSON object per line, with a static message and values as attributes.
-import type { LogMessage } from "./log-messages.ts";
+// Structured logging: a JSON object per line, with a static message and values as attributes. A message is searchable:
+// lower case, a subject and its event. Values that differ between lines are attributes.
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 export interface Logger {
   child(fields: LogFields): Logger;
-  debug(message: LogMessage, fields?: LogFields): void;
-  info(message: LogMessage, fields?: LogFields): void;
-  warn(message: LogMessage, fields?: LogFields): void;
-  error(message: LogMessage, fields?: LogFields): void;
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
 }
 
 const ORDER: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 };
@@ -21,7 +21,7 @@ export type LogSink = { write(line: string): void; now(): number; level: LogLeve
  * and fragments from URLs in values.
  */
 export function createLogger(sink: LogSink, base: LogFields = {}): Logger {
-  const at = (level: LogLevel) => (message: LogMessage, fields?: LogFields) => {
+  const at = (level: LogLevel) => (message: string, fields?: LogFields) => {
     if (ORDER[level] < ORDER[sink.level]) return;
     const values = Object.fromEntries(
       Object.entries({ ...base, ...fields }).map(([name, value]) => [name, safe(value)]),
