@@ -57,7 +57,7 @@ export async function saveResults(context: Context, copra: Copra, results: Resul
 async function readRequest(copra: Copra, id: string, signal: AbortSignal): Promise<Results["request"] | null> {
   try {
     const { request } = await copra.jobs.request(id, { signal });
-    return { outputs: request.outputs, storage: request.storage };
+    return { outputs: request.outputs ?? {}, storage: request.storage ?? {} };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof Error && "status" in error && (error.status === 404 || error.status === 409)) return null;

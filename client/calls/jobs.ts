@@ -214,7 +214,7 @@ export class Jobs {
     return this.#caller.json(pathOf(id, "/running"), options);
   }
 
-  /** The request as the service understood it, without secrets. */
+  /** The request with the sections of its template, without secrets. */
   request(id: string, options?: CallOptions): Promise<RequestView> {
     return this.#caller.json(pathOf(id, "/request"), options);
   }

@@ -1,6 +1,5 @@
 // Schemas of responses about the commands that ran for a job, and about its request.
 import * as z from "zod";
-import { Tags } from "../job/tags.ts";
 import { Instant } from "./task-responses.ts";
 
 export const CommandView = z
@@ -52,17 +51,13 @@ export const RequestView = z
     job_id: z.string(),
     request: z
       .looseObject({
-        input: z.looseObject({}),
-        storage: z.looseObject({}),
-        outputs: z.record(z.string(), z.unknown()),
-        notification: z.union([z.looseObject({}), z.array(z.looseObject({}))]),
-        settings: z.looseObject({}),
-        tags: Tags.exactOptional(),
+        storage: z.looseObject({}).exactOptional(),
+        outputs: z.record(z.string(), z.unknown()).exactOptional(),
       })
       .describe("A body for `POST /v2/jobs` that requests the same, once the omitted secrets are added"),
     left_out: z
       .array(z.string())
       .describe("The fields that are missing because they are secret, or lack a secret part: of URLs, user and query"),
   })
-  .describe("The request of a job as the service understood it");
+  .describe("The request of a job, with the sections of its template");
 export type RequestView = z.infer<typeof RequestView>;

@@ -4,14 +4,16 @@ import { AppError } from "#shared/errors.ts";
 import type { TraceContext } from "#shared/network/trace-context.ts";
 import type { InputSpec } from "#shared/request/input-section.ts";
 import { type JobRequest, parseJobRequest } from "#shared/request/job-request.ts";
+import { fieldOf, isObject } from "#shared/request/parse-section.ts";
 import type { StorageSpec } from "#shared/request/storage/storage-spec.ts";
 import { err, type Result } from "#shared/result.ts";
 import type { Template } from "#shared/template/expand-template.ts";
+import { hideSecrets } from "#shared/template/template-secrets.ts";
 import { randomBytes } from "../crypto/bytes.ts";
 import { unseal } from "../crypto/sealed-secret.ts";
 import { hideUrls } from "../job/secrets/extra-urls.ts";
 import { sealJobSecrets, settleStreamKeys } from "../job/secrets/job-secrets.ts";
-import type { JobSpec } from "../rpc/job-spec.ts";
+import type { JobSpec, NewJobSpec, RequestBody } from "../rpc/job-spec.ts";
 import { settingsOf } from "../settings.ts";
 import { resolveStorage } from "../storage/resolve-storage.ts";
 import { keepForJob } from "../storage/source-uploads/remove-uploads.ts";
@@ -25,7 +27,7 @@ import { withSavedStorage } from "./saved-storage.ts";
 export type ResolvedRequest = Omit<ParsedRequest, "input" | "storage"> & { input: InputSpec; storage: StorageSpec };
 
 /** `template`: such as `web@3`. */
-export type ParsedRequest = JobRequest & { readonly template?: string };
+export type ParsedRequest = JobRequest & { readonly template?: string; readonly requested: RequestBody };
 
 /**
  * Parses the body of a job, which may name a template. `key` is the Idempotency-Key. Throws AppError for a body that is
@@ -40,7 +42,13 @@ export async function parseRequest(
   const { body, template, explain } = await withSavedStorage(creator, await withTemplate(given, find));
   const parsed = parseJobRequest(body, settingsOf(creator.env).allowPrivate);
   if (!parsed.ok) throw AppError.from(explain(parsed.error));
-  return { ...parsed.value, ...template };
+  return { ...parsed.value, ...template, requested: withoutSecrets(body) };
+}
+
+/** The body to show to clients. */
+export function withoutSecrets(body: unknown): RequestBody {
+  const { value, leftOut } = hideSecrets(body);
+  return { body: isObject(value) ? value : {}, leftOut: leftOut.map((path) => fieldOf("", path)) };
 }
 
 /** Parses and completes the body of a job. Throws AppError. */
@@ -107,7 +115,7 @@ async function specOf(
   { request: { secrets, ...request }, trace }: NewRequest,
   webhook: string,
   { id, createdAt }: NewJob,
-): Promise<JobSpec> {
+): Promise<NewJobSpec> {
   const streamKeys = settleStreamKeys(secrets.streamKeys, randomBytes);
   const { outputs, extraUrls } = hideUrls(request.outputs);
   const { input } = request;

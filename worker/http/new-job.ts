@@ -19,7 +19,7 @@ import { searchText } from "../job/views/search-text.ts";
 import { log } from "../log.ts";
 import { withDeadline } from "../rpc/deadline.ts";
 import { jobOf } from "../rpc/job.ts";
-import type { JobSpec } from "../rpc/job-spec.ts";
+import type { NewJobSpec } from "../rpc/job-spec.ts";
 import { settingsOf } from "../settings.ts";
 import type { ClientEnv } from "./auth/auth.ts";
 
@@ -39,7 +39,7 @@ export type NewJob = { id: JobId; createdAt: number };
 export type WantedJob = {
   readonly body: Uint8Array;
   readonly key: string | null;
-  readonly specOf: (job: NewJob) => Promise<JobSpec>;
+  readonly specOf: (job: NewJob) => Promise<NewJobSpec>;
 };
 
 /**
@@ -47,7 +47,7 @@ export type WantedJob = {
  * step. If an earlier request holds a key, returns that request's job. A job's error may be
  * AppError(idempotency_key_reused).
  */
-export async function storeJobs(env: Env, wanted: readonly WantedJob[]): Promise<Result<JobSpec, unknown>[]> {
+export async function storeJobs(env: Env, wanted: readonly WantedJob[]): Promise<Result<NewJobSpec, unknown>[]> {
   const { DB } = env;
   const made = await Promise.all(
     wanted.map(async ({ specOf, ...request }) => {
@@ -63,7 +63,7 @@ export async function storeJobs(env: Env, wanted: readonly WantedJob[]): Promise
   const holders = await claimKeys(DB, claims);
   const unkeyed = made.flatMap(({ spec, key }) => (spec.ok && key === null ? firstRow(spec.value) : []));
   const earlier: JobRow[] = [];
-  const results = made.map(async ({ spec, key, digests, specOf }): Promise<Result<JobSpec, unknown>> => {
+  const results = made.map(async ({ spec, key, digests, specOf }): Promise<Result<NewJobSpec, unknown>> => {
     const holder = key === null ? undefined : holders.get(key);
     if (!spec.ok || holder === undefined || holder.jobId === spec.value.id) return spec;
     if (!digests.includes(holder.bodyDigest)) return err(new AppError("idempotency_key_reused", KEY_REUSED));
@@ -96,7 +96,7 @@ export function requireValidKey(key: string | null): void {
 }
 
 /** The row of a job that has not started. */
-function firstRow(spec: JobSpec): JobRow {
+function firstRow(spec: NewJobSpec): JobRow {
   const state = newJob(spec);
   const { id, accountId, createdAt } = spec;
   const row = { id, accountId, createdAt, status: state.status, version: state.version, completedAt: null };
@@ -113,7 +113,7 @@ function firstRow(spec: JobSpec): JobRow {
  * Starts a job whose row is stored. If its object is unreachable, the job may still have started, and will update the
  * row.
  */
-export async function startJob(env: Env, spec: JobSpec): Promise<void> {
+export async function startJob(env: Env, spec: NewJobSpec): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await withDeadline("create", jobOf(env, spec.id).create(spec));

@@ -18,7 +18,7 @@ import { lastEventIdOf, refuse } from "../events/socket-stream.ts";
 import { type Delivery, targetOf, viewDelivery } from "../notify/delivery.ts";
 import { replay } from "../notify/outbox.ts";
 import { JOB_NOT_FOUND, type JobFact, type JobResult, type JobRpc, PROBE_NOT_FOUND } from "../rpc/job.ts";
-import { JobSpec } from "../rpc/job-spec.ts";
+import { NewJobSpec } from "../rpc/job-spec.ts";
 import { EMPTY_TURN, type Turn, type TurnAnswer } from "../rpc/turn.ts";
 import { settingsOf } from "../settings.ts";
 import type { UploadHolder } from "../storage/object-store.ts";
@@ -83,9 +83,9 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
     this.#leases = new LeaseRequests(env, this.#memory, commit, () => this.#followers.until());
   }
 
-  async create(spec: JobSpec): Promise<void> {
+  async create(spec: NewJobSpec): Promise<void> {
     // Parsed in the same way as from disk: a job whose specification cannot be read must not start.
-    this.#commit(this.#memory.state ?? newJob(JobSpec.parse(spec), Date.now()));
+    this.#commit(this.#memory.state ?? newJob(NewJobSpec.parse(spec), Date.now()));
   }
 
   turn(turn: Turn): Promise<TurnAnswer> {
@@ -180,7 +180,7 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
     if (!state) return err(JOB_NOT_FOUND);
     const place = ({ spec }: JobState) => placeIn(this.env, spec.settings.queue ?? DEFAULT_POOL, spec.id);
     const running: FactDeps["running"] = (hub, leases) => runningOn(this.env, hub, leases);
-    const deps = { settings: settingsOf(this.env), place, running };
+    const deps = { place, running };
     return returningErrors(async () => ok(JSON.stringify(await viewFact(state, fact, deps))));
   }
 

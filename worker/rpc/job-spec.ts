@@ -1,5 +1,6 @@
 // The specification of a job: its validated request, with sealed secrets.
 import * as z from "zod";
+import { RequestView } from "#shared/api/command-responses.ts";
 import { isJobId, type JobId } from "#shared/ids.ts";
 import { OutputSpec } from "#shared/job/output-spec.ts";
 import { Tags } from "#shared/job/tags.ts";
@@ -8,6 +9,14 @@ import { InputSpec } from "#shared/request/input-section.ts";
 import { NotificationSpec } from "#shared/request/notification-section.ts";
 import { SettingsSpec } from "#shared/request/settings-section.ts";
 import { StorageSpec } from "#shared/request/storage/storage-spec.ts";
+
+/** The body of a job's request: with the sections of its template, without its secrets. */
+export const RequestBody = z.object({
+  body: RequestView.shape.request,
+  /** Fields that are missing because they are secret, or lack a secret part, by their names in error messages. */
+  leftOut: z.array(z.string()),
+});
+export type RequestBody = z.infer<typeof RequestBody>;
 
 export const JobSpec = z.object({
   id: z.custom<JobId>((value) => typeof value === "string" && isJobId(value)),
@@ -34,3 +43,7 @@ export const JobSpec = z.object({
   isProbe: z.literal(true).exactOptional(),
 });
 export type JobSpec = z.infer<typeof JobSpec>;
+
+/** A specification that starts a job. Its object stores the body in an entry of its own. Probes have no body. */
+export const NewJobSpec = JobSpec.extend({ requested: RequestBody.exactOptional() });
+export type NewJobSpec = z.infer<typeof NewJobSpec>;

@@ -12,7 +12,7 @@ import type { ChunksAnswer, ChunksRequest, ScratchAnswer, ScratchRequest } from 
 import type { UploadsAnswer, UploadsRequest } from "#shared/protocol/uploads.ts";
 import type { Result } from "#shared/result.ts";
 import type { UploadHolder } from "../storage/object-store.ts";
-import type { JobSpec } from "./job-spec.ts";
+import type { NewJobSpec } from "./job-spec.ts";
 import type { Turn, TurnAnswer } from "./turn.ts";
 
 /** Errors are returned, because RPC drops the class of a thrown error. */
@@ -60,7 +60,7 @@ export type JobFact = "tasks" | "commands" | "running" | "request" | "queue";
 /** `fetch` opens a socket with the events of the job, until its end (worker/events). */
 export interface JobRpc extends DurableObject<unknown>, LeaseRpc {
   /** Starts the job; a repeated call changes nothing. */
-  create(spec: JobSpec): Promise<void>;
+  create(spec: NewJobSpec): Promise<void>;
   /** The job as its client sees it. */
   view(): Promise<JobResult<JobView>>;
   /**

@@ -8,11 +8,12 @@ import type { Chunking } from "#shared/protocol/chunks.ts";
 import { InputSpec } from "#shared/request/input-section.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
 import { randomBytes } from "../crypto/bytes.ts";
+import { withoutSecrets } from "../http/create-job.ts";
 import { dueEvents } from "../job/decide/account-events.ts";
 import { sealJobSecrets, settleStreamKeys } from "../job/secrets/job-secrets.ts";
 import { type JobState, newJob } from "../job/state/job-state.ts";
 import { newWebhookSecret } from "../notify/signature.ts";
-import type { JobSpec } from "../rpc/job-spec.ts";
+import type { JobSpec, NewJobSpec } from "../rpc/job-spec.ts";
 import { settingsOf } from "../settings.ts";
 import { resolveStorage } from "../storage/resolve-storage.ts";
 
@@ -81,8 +82,9 @@ export const jobBody = (changes: Record<string, unknown> = {}): Record<string, u
 });
 
 /** A job's specification as the Worker makes it. */
-export async function newSpec(changes: Record<string, unknown> = {}): Promise<JobSpec> {
-  const parsed = parseJobRequest(jobBody({ storage: NOWHERE, ...changes }), "loopback");
+export async function newSpec(changes: Record<string, unknown> = {}): Promise<NewJobSpec> {
+  const body = jobBody({ storage: NOWHERE, ...changes });
+  const parsed = parseJobRequest(body, "loopback");
   if (!parsed.ok) throw new Error(parsed.error.message);
   const { secrets, ...request } = parsed.value;
   const origin = "https://copra.test";
@@ -100,7 +102,8 @@ export async function newSpec(changes: Record<string, unknown> = {}): Promise<Jo
   const share = { weight: 1, maxRunning: null };
   const createdAt = Date.UTC(2026, 0, 2, 3, 4, 5);
   const input = InputSpec.parse(request.input);
-  return { id, accountId: "account", createdAt, ...request, input, storage, share, sealedSecrets };
+  const requested = withoutSecrets(body);
+  return { id, accountId: "account", createdAt, ...request, input, storage, share, sealedSecrets, requested };
 }
 
 /** ffprobe's data for 10 s of video, 1280×720, with audio. */

@@ -151,8 +151,9 @@ describe("the request of a job", () => {
     const view = RequestView.parse(await factOf(await create(changes), "request"));
     expect(JSON.stringify(view)).not.toMatch(new RegExp(`${SECRET}|${SECRET_KEY}|00112233`));
     expect(view.left_out).toEqual([
-      ...["input.url", "storage.credentials", "outputs.mp4:240p:1.watermark.url"],
-      ...["outputs.httpstream.subtitles.0.url", "outputs.httpstream.encryption.key", "notification.url"],
+      ...["input.url", "storage.credentials", "outputs.mp4:240p.0.watermark.url"],
+      ...["outputs.httpstream.subtitles.0.url", "outputs.httpstream.encryption.key"],
+      ...["notification.url", "notification.params"],
     ]);
     expect(view.request).toMatchObject({
       input: { url: "https://media.example.com/video.mp4" },

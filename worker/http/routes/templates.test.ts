@@ -138,7 +138,7 @@ describe("a job with a template", () => {
     const { body: requested } = await ask("GET", `/jobs/${created.body.id}/request`);
     expect(requested).toMatchObject({
       request: {
-        outputs: { "mp4:240p": { path: "a1/240p.mp4", duration: 3 } },
+        outputs: { "mp4:240p": { path: "/a1/240p.mp4", duration: 3 } },
         storage: { bucket: "bucket" },
         settings: { priority: 7 },
       },

@@ -3,7 +3,14 @@
 import { JobState } from "../state/job-state.ts";
 
 /** Sections that have a single entry of their own when they are large. */
-const WHOLE = ["spec", "input", "outputs", "tasks", "chunks"] as const satisfies readonly (keyof JobState)[];
+const WHOLE = [
+  "spec",
+  "requested",
+  "input",
+  "outputs",
+  "tasks",
+  "chunks",
+] as const satisfies readonly (keyof JobState)[];
 /** Sections that have an entry for each member when they are large. Members never change, and there may be hundreds. */
 const SPLIT = { outbox: "outbox:", chunkResults: "chunk:" } as const satisfies Partial<Record<keyof JobState, string>>;
 type Section = (typeof WHOLE)[number] | keyof typeof SPLIT;

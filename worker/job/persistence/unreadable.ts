@@ -3,7 +3,7 @@
 import * as z from "zod";
 import { isTerminalOutput } from "#shared/job/output-status.ts";
 import { Delivery } from "../../notify/delivery.ts";
-import { JobSpec } from "../../rpc/job-spec.ts";
+import { JobSpec, RequestBody } from "../../rpc/job-spec.ts";
 import { endIfDone, failOutput } from "../decide/job-ending.ts";
 import { NO_SCRATCH } from "../state/chunk-state.ts";
 import { orphanUploads, patchTask } from "../state/job-moves.ts";
@@ -63,7 +63,8 @@ function endedState(
   stored: ReadonlyMap<string, unknown>,
   now: number,
 ): JobState {
-  const fresh = newJob(spec);
+  const requested = RequestBody.safeParse(stored.get("requested")).data;
+  const fresh = newJob({ ...spec, ...(requested ? { requested } : {}) });
   const outputs = z.array(OutputState).length(spec.outputs.length).catch(fresh.outputs).parse(stored.get("outputs"));
   const input = JobState.shape.input.catch(fresh.input).parse(stored.get("input"));
   const outbox = deliveriesOf(stored, now);

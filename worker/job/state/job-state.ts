@@ -13,7 +13,7 @@ import { StreamProbes } from "#shared/protocol/reports.ts";
 import { TargetReports } from "#shared/protocol/target.ts";
 import { SLOT_CLASSES } from "#shared/protocol/tasks.ts";
 import { Delivery } from "../../notify/delivery.ts";
-import { JobSpec } from "../../rpc/job-spec.ts";
+import { JobSpec, type NewJobSpec, RequestBody } from "../../rpc/job-spec.ts";
 import { AttemptLog, NO_ATTEMPTS } from "./attempt-log.ts";
 import { ChunkResults, ChunkWork, NO_SCRATCH, Scratch, UltrafastOutcome } from "./chunk-state.ts";
 import { CommandLog, NO_COMMANDS } from "./command-log.ts";
@@ -57,6 +57,7 @@ export type OutputState = z.infer<typeof OutputState>;
 
 export const JobState = z.object({
   spec: JobSpec,
+  requested: RequestBody,
   status: z.enum(JOB_STATUSES),
   completedAt: Time.nullable(),
   /** Time of the job's creation or last restart; 0: its creation. */
@@ -116,11 +117,14 @@ export const JobState = z.object({
 });
 export type JobState = z.infer<typeof JobState>;
 
+const NO_BODY: RequestBody = { body: {}, leftOut: [] };
+
 /** The state of a new job: its first task inspects the source. */
-export function newJob(spec: JobSpec, now: number = spec.createdAt): JobState {
+export function newJob({ requested = NO_BODY, ...spec }: NewJobSpec, now: number = spec.createdAt): JobState {
   const startAt = spec.settings.startAtMs ?? 0;
   return {
     spec,
+    requested,
     status: "job.starting",
     completedAt: null,
     startedAt: now,

@@ -1,5 +1,10 @@
 // The facts of a job by their names.
-import { type CommandList, MAX_RUNNING_TASKS, type RunningCommandList } from "#shared/api/command-responses.ts";
+import {
+  type CommandList,
+  MAX_RUNNING_TASKS,
+  type RequestView,
+  type RunningCommandList,
+} from "#shared/api/command-responses.ts";
 import { instant, type QueueView } from "#shared/api/task-responses.ts";
 import { assertNever } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
@@ -7,29 +12,22 @@ import type { CommandReport } from "#shared/protocol/commands.ts";
 import { FIRST_HUB } from "../../rpc/hub.ts";
 import type { Place } from "../../rpc/hub-reports.ts";
 import type { JobFact } from "../../rpc/job.ts";
-import type { Settings } from "../../settings.ts";
-import { openJobSecrets } from "../secrets/job-secrets.ts";
 import { argumentsOf, type LoggedRun } from "../state/command-log.ts";
 import { leaseIdOf } from "../state/job-moves.ts";
 import type { JobState } from "../state/job-state.ts";
 import type { TaskState } from "../state/task-state.ts";
 import { isQueued } from "../state/work-state.ts";
-import { viewRequest } from "./request-view.ts";
 import { viewTasks } from "./tasks-view.ts";
 
 export type FactDeps = {
-  readonly settings: Pick<Settings, "sealingKeys">;
   /** Both ask a hub. */
   place(state: JobState): Promise<Place | null>;
   running(hub: string, leases: LeaseId[]): Promise<CommandReport[][]>;
 };
 
-/**
- * The body of a response (TaskList, CommandList, RunningCommandList, RequestView or QueueView). Throws
- * AppError(sealing_key_missing), and errors of the hub.
- */
+/** The body of a response (TaskList, CommandList, RunningCommandList, RequestView or QueueView). Throws errors of the hub. */
 export async function viewFact(state: JobState, fact: JobFact, deps: FactDeps): Promise<object> {
-  const { settings, place } = deps;
+  const { place } = deps;
   switch (fact) {
     case "tasks":
       return viewTasks(state);
@@ -38,13 +36,19 @@ export async function viewFact(state: JobState, fact: JobFact, deps: FactDeps): 
     case "running":
       return viewRunning(state, deps);
     case "request":
-      return viewRequest(state.spec, await openJobSecrets(state.spec, settings.sealingKeys));
+      return viewRequest(state);
     case "queue":
       return viewQueue(state, isQueued(state) ? await place(state) : null);
     default:
       return assertNever(fact);
   }
 }
+
+const viewRequest = ({ spec, requested }: JobState): RequestView => ({
+  job_id: spec.id,
+  request: requested.body,
+  left_out: requested.leftOut,
+});
 
 const viewQueue = ({ spec }: JobState, place: Place | null): QueueView => ({
   job_id: spec.id,

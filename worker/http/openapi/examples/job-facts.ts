@@ -108,7 +108,7 @@ export const factExamples = (job_id: string): FactExamples => ({
       storage: { service: "s3", bucket: "my-bucket", region: "eu-west-1" },
       outputs: { "mp4:240p": { path: "video/240p.mp4" } },
       notification: { type: "http", url: "https://example.com/hook" },
-      settings: { ultrafast: false, queue: "default", priority: 0, require: [], start_within_s: 86_400 },
+      settings: { ultrafast: true },
     },
     left_out: ["input.url", "storage.credentials"],
   },

@@ -48,7 +48,7 @@ export const JOB_FACT_OPERATIONS: readonly Operation[] = [
     id: "getJobRequest",
     summary: "Read the request of a job",
     description:
-      "The request as the service understood it, to be edited and sent again. Secrets are left out, and `left_out` names " +
+      "The request with the sections of its template, to be edited and sent again. Secrets are left out, and `left_out` names " +
       `them. ${KEPT}`,
     responses: [success(200, "The request", "RequestView")],
   },
