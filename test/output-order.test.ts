@@ -1,4 +1,4 @@
-// Outputs end one by one: the order of stored files and events, and the cost of a storage that does not answer.
+// Outputs end one by one: the order of stored files and events, failures, and the cost of a dead storage.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -58,4 +58,21 @@ it("images are stored and announced before the videos, and a dead storage delays
   const at = (name: string): number => s3.search(new RegExp(`"?PUT"?.*order/${name}`));
   expect(at("poster.jpg")).toBeGreaterThan(-1);
   expect(at("poster.jpg")).toBeLessThan(at("video.mp4"));
+});
+
+it("an output that names a missing track or caption channel fails alone", async () => {
+  const { id } = await stack.submit({
+    input: { url: sources.urlOf(await makeLongClip(folder, 8)) },
+    outputs: {
+      vtt: { path: "alone/de.vtt", from: "de" },
+      srt: { path: "alone/cc.srt", from: "cc2" },
+      "mp4:240p": { path: "alone/video.mp4" },
+      "jpg:90x": { path: "alone/poster.jpg" },
+    },
+  });
+  const { status, input, outputs } = await stack.waitForJob(id);
+  expect([status, input.status, ...outputs.map((output) => output.error_code ?? output.status)]).toEqual([
+    ...["job.failed", "input.transferred", "input_track_not_found", "input_track_not_found"],
+    ...["video.encoded", "image.created"],
+  ]);
 });

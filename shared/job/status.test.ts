@@ -47,13 +47,8 @@ it("maps phases to the public statuses", () => {
 });
 
 it("classifies errors of a source server by their status", () => {
-  expect(errorTraits("input_http_404")).toEqual({ http: null, retryable: false, blame: "source" });
-  expect([408, 429, 500, 503].map((status) => errorTraits(`input_http_${status}`).retryable)).toEqual([
-    true,
-    true,
-    true,
-    true,
-  ]);
+  expect(errorTraits("input_http_404")).toMatchObject({ http: null, retry: "later", blame: "source", scope: "input" });
+  expect([408, 429, 500, 503].filter((status) => errorTraits(`input_http_${status}`).retry !== "now")).toEqual([]);
   expect(["input_http_404", "input_http_999", "input_http_", "toString", "nothing"].map(isErrorCode)).toEqual([
     true,
     false,

@@ -1,5 +1,5 @@
 // Advice about the failure of an input or an output. Pure.
-import { type Blame, errorTraits, isErrorCode } from "../../../shared/errors.ts";
+import { type Blame, type ERRORS, errorTraits, isErrorCode } from "../../../shared/errors.ts";
 
 export type Advice = {
   /** The advice, in a sentence or two. */
@@ -8,7 +8,14 @@ export type Advice = {
   readonly mayRetry: boolean;
 };
 
-const ADVICE: Readonly<Record<string, string>> = {
+type Codes = typeof ERRORS;
+/** Codes with which an input or output ends. The job handles two codes of nodes itself. */
+type FailureCode = Exclude<
+  { [Code in keyof Codes]: Codes[Code]["http"] extends null ? Code : never }[keyof Codes],
+  "node_busy" | "chunk_mismatch"
+>;
+
+const ADVICE: Readonly<Record<FailureCode | "output_path_not_unique", string>> = {
   input_address_not_allowed:
     "Nodes fetch only from public addresses. Put the source where the internet reaches it, or upload it.",
   input_not_media: "Open the URL of the source yourself: it may lead to a web page, or the file may be incomplete.",
@@ -63,20 +70,14 @@ export const isUploaded = ({ source = "" }: { readonly source?: string | undefin
 
 export function adviceFor(code: string | undefined, ofUpload = false): Advice {
   if (code === undefined || !isErrorCode(code)) return { text: BY_BLAME.platform, mayRetry: true };
-  const { blame, retryable } = errorTraits(code);
-  const text = (ofUpload ? UPLOAD_ADVICE[code] : undefined) ?? ADVICE[code] ?? httpAdvice(code) ?? BY_BLAME[blame];
-  return { text, mayRetry: retryable || (blame !== "client" && !FINAL.has(code)) };
+  const { blame, retry } = errorTraits(code);
+  const text =
+    (ofUpload ? UPLOAD_ADVICE[code] : undefined) ??
+    (ADVICE as Readonly<Record<string, string>>)[code] ??
+    httpAdvice(code) ??
+    BY_BLAME[blame];
+  return { text, mayRetry: retry !== "never" };
 }
-
-/** Failures that the same file and the same request cause again. */
-const FINAL: ReadonlySet<string> = new Set([
-  "input_not_media",
-  "input_codec_not_supported",
-  "input_encrypted",
-  "input_has_no_video",
-  "input_has_no_audio",
-  "input_track_not_found",
-]);
 
 /** Advice for `input_http_404` and similar codes, which have the response status of the source's server. */
 function httpAdvice(code: string): string | undefined {

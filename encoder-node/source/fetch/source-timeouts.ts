@@ -34,8 +34,8 @@ const MAX_RETRY_AFTER_MS = 60_000;
  * source.
  */
 export function canRetry(failure: AppError, failures: number, hasResponded: boolean): boolean {
-  const { retryable, blame } = errorTraits(failure.code);
-  if (!retryable || blame !== "source" || failure instanceof FinalFailure) return false;
+  const { retry, blame } = errorTraits(failure.code);
+  if (retry !== "now" || blame !== "source" || failure instanceof FinalFailure) return false;
   return failures <= (hasResponded || failure instanceof HttpStatusFailure ? RETRIES : RETRIES_WITHOUT_RESPONSE);
 }
 

@@ -8,7 +8,6 @@ import type {
   ParameterObject,
   ResponseObject,
 } from "../openapi/document-shape.ts";
-import { ERROR_DESCRIPTIONS } from "../openapi/error-descriptions.ts";
 import {
   INPUT_STATUS_DESCRIPTIONS,
   JOB_STATUS_DESCRIPTIONS,
@@ -172,11 +171,11 @@ causes.
 
 ${table(
   ["error_code", "HTTP", "Retried", "Description"],
-  Object.entries(ERRORS).map(([name, { http, retryable }]) => [
+  Object.entries(ERRORS).map(([name, { http, retry, description }]) => [
     `\`${name}\``,
     http === null ? "–" : String(http),
-    http === null && retryable ? "yes" : "",
-    ERROR_DESCRIPTIONS[name as keyof typeof ERRORS],
+    http === null && retry === "now" ? "yes" : "",
+    description,
   ]),
 )}
 `;

@@ -9,7 +9,6 @@ import type {
   Paths,
   ResponseObject,
 } from "./document-shape.ts";
-import { ERROR_DESCRIPTIONS } from "./error-descriptions.ts";
 import { type JsonSchema, jsonSchema, schemaRef } from "./json-schema.ts";
 import type { Access, Content, Operation, Parameter } from "./operation.ts";
 
@@ -151,7 +150,7 @@ const FAILURE_HEADERS: ReadonlyMap<number, string> = new Map([
 function viewFailure(status: number, codes: readonly Code[], method: Operation["method"]): ResponseObject {
   const header = FAILURE_HEADERS.get(status);
   return {
-    description: codes.map((code) => `- \`${code}\`: ${ERROR_DESCRIPTIONS[code]}`).join("\n"),
+    description: codes.map((code) => `- \`${code}\`: ${ERRORS[code].description}`).join("\n"),
     "x-error-codes": codes,
     ...(header ? { headers: { [header]: { schema: { type: "string" } } } } : {}),
     // Responses to HEAD have no body.

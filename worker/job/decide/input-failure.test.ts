@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import type { ErrorCode, Failure } from "#shared/errors.ts";
+import type { ERRORS, ErrorCode, Failure } from "#shared/errors.ts";
 import type { OutputReport } from "#shared/protocol/reports.ts";
 import type { JobSpec } from "../../rpc/job-spec.ts";
 import {
@@ -108,15 +108,41 @@ describe("a source that can no longer be read while outputs are made", () => {
   });
 });
 
-it.each<ErrorCode>(["input_has_no_video", "input_has_no_audio", "input_codec_not_supported", "input_encrypted"])(
-  "fails only the output that %s concerns",
-  (code) => {
-    const state = complete(started(), failed(0, code), madeImages);
-    expect(viewJob(state)).toMatchObject({
-      status: "job.failed",
-      input: { status: "input.transferred" },
-      outputs: [{ error_code: code }, { status: "image.created" }],
-    });
-    expect(events(state)).not.toContain("input.failed");
-  },
-);
+/** The service retries some failures; after these attempts it does no longer. */
+const lastAttempt = (state: JobState): JobState => ({
+  ...state,
+  tasks: state.tasks.map((task) => ({ ...task, failures: 9 })),
+});
+
+type InputCode = Exclude<Extract<keyof typeof ERRORS, `input_${string}`>, "input_not_valid" | "input_url_not_valid">;
+/** The part of a job that each failure ends while outputs are made. */
+const ENDS: Readonly<Record<InputCode | "input_http_404", "input" | "output">> = {
+  input_address_not_allowed: "input",
+  input_not_media: "input",
+  input_too_large: "input",
+  input_host_not_found: "input",
+  input_unreachable: "input",
+  input_timeout: "input",
+  input_http_404: "input",
+  input_codec_not_supported: "output",
+  input_encrypted: "output",
+  input_has_no_video: "output",
+  input_has_no_audio: "output",
+  input_track_not_found: "output",
+};
+
+describe.each(Object.entries(ENDS))("the code %s", (code, part) => {
+  const failure: Failure = { code: code as InputCode, message: "It failed" };
+
+  it(`ends the ${part} when a node reports an output with it`, () => {
+    const view = viewJob(complete(lastAttempt(started()), failed(0, failure.code), madeImages));
+    expect(view.input.status).toBe(part === "input" ? "input.failed" : "input.transferred");
+    expect(view.outputs).toMatchObject([{ error_code: code }, { status: "image.created" }]);
+  });
+
+  it(`ends the ${part} when the last attempt at a task fails with it`, () => {
+    const view = viewJob(failTask(lastAttempt(take(started(), madeImages)), "encode", failure, NOW));
+    expect(view.input.status).toBe(part === "input" ? "input.failed" : "input.transferred");
+    expect(view.outputs).toMatchObject([{ error_code: code }, { status: "image.created" }]);
+  });
+});

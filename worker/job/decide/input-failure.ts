@@ -1,6 +1,6 @@
 // The failure of a job's source, at its inspection or while its outputs are made. Pure: (state, failure, now) → next
 // state.
-import { type ErrorCode, errorTraits, type Failure } from "#shared/errors.ts";
+import { errorTraits, type Failure } from "#shared/errors.ts";
 import { moveInput } from "#shared/job/job-status.ts";
 import { isTerminalOutput } from "#shared/job/output-status.ts";
 import { abandonTasks, moveInputTo, moveOutputs } from "../state/job-moves.ts";
@@ -8,20 +8,8 @@ import type { JobState } from "../state/job-state.ts";
 import { madeReports } from "../state/remaining-outputs.ts";
 import { failOutput, recordEvent } from "./job-ending.ts";
 
-/**
- * Failures of a single output: the source lacks a track that it needs, or the track cannot be decoded. Other outputs
- * can still be made.
- */
-const OF_ONE_OUTPUT: ReadonlySet<ErrorCode> = new Set([
-  "input_has_no_video",
-  "input_has_no_audio",
-  "input_codec_not_supported",
-  "input_encrypted",
-]);
-
-/** True if an output failed because the source can no longer be read, so that no other output can be made either. */
-export const isSourceFailure = ({ code }: Failure): boolean =>
-  code.startsWith("input_") && errorTraits(code).blame === "source" && !OF_ONE_OUTPUT.has(code);
+/** True if the failure ends the whole input: its source can no longer be read, so no other output can be made. */
+export const endsInput = ({ code }: Failure): boolean => errorTraits(code).scope === "input";
 
 /**
  * Fails the input and each unfinished output, except outputs that only wait for the storage. Outputs have events of

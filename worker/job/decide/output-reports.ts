@@ -12,7 +12,7 @@ import type { JobState, OutputState } from "../state/job-state.ts";
 import { type MadeReport, madeReports, remainingOutputs } from "../state/remaining-outputs.ts";
 import { type TaskState, uploadKey } from "../state/task-state.ts";
 import { requiredFiles } from "../uploads/job-files.ts";
-import { failInput, isSourceFailure } from "./input-failure.ts";
+import { endsInput, failInput } from "./input-failure.ts";
 import { endIfDone, failOutput, recordEvent } from "./job-ending.ts";
 import { joinFailedReason, mayRetry, retryTask } from "./task-ends.ts";
 
@@ -102,7 +102,7 @@ function settle(state: JobState, taskId: string, now: number): JobState {
     if (report.status === "failed") {
       // The end of the task decides whether outputs whose chunks cannot be joined are encoded in one piece.
       if (mayRetry(task, report.failure) || task.kind === "join") left.push(report);
-      else if (isSourceFailure(report.failure)) broken ??= report.failure;
+      else if (endsInput(report.failure)) broken ??= report.failure;
       else next = failOutput(next, report.output, report.failure, now);
     } else if (hasMultipartUpload(task, report)) left.push(report);
     else next = finishOutput(next, report, now);
@@ -125,7 +125,7 @@ function endTask(state: JobState, taskId: string, now: number): JobState {
     const failure = report?.status === "failed" ? report.failure : NOT_STORED;
     // A failed input is not read again.
     if (mayRetry(task, failure) && !state.input.failure) again.push(index);
-    else if (isSourceFailure(failure)) broken = failure;
+    else if (endsInput(failure)) broken = failure;
     else if (task.kind === "join" && errorTraits(failure.code).blame === "node") notJoined = failure;
     else next = failOutput(next, index, failure, now);
   }

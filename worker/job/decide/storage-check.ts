@@ -11,7 +11,7 @@ import type { FileToStore } from "../../storage/object-store.ts";
 import { abandonTasks, bumpVersion, requestAdvertising } from "../state/job-moves.ts";
 import type { JobState, MultipartUpload } from "../state/job-state.ts";
 import type { TaskState } from "../state/task-state.ts";
-import { failInput } from "./input-failure.ts";
+import { endsInput, failInput } from "./input-failure.ts";
 import { endIfDone, failOutput } from "./job-ending.ts";
 
 /** Earliest start of a task: encoding waits for the storage check, which ends soon in any case. */
@@ -53,7 +53,7 @@ export function storageMoved(state: JobState, region: string): JobState | null {
 
 /** Ends a job whose account may no longer use a folder of the operator. */
 export const folderTaken = (state: JobState, failure: Failure, now: number): JobState =>
-  failure.code.startsWith("input_")
+  endsInput(failure)
     ? endIfDone(bumpVersion(failInput(state, failure, now)), now)
     : storageRejected(state, failure, now);
 

@@ -19,7 +19,7 @@ import type { JobState } from "../state/job-state.ts";
 import { madeReports, remainingOutputs } from "../state/remaining-outputs.ts";
 import { MAX_FAILURES, MAX_LOSSES, type TaskState } from "../state/task-state.ts";
 import { bumpIfQueueingChanged } from "../state/work-state.ts";
-import { failInput } from "./input-failure.ts";
+import { endsInput, failInput } from "./input-failure.ts";
 import { endIfDone, failOutput } from "./job-ending.ts";
 import { storageRejected } from "./storage-check.ts";
 
@@ -129,10 +129,10 @@ const chunkFailedReason = ({ kind }: TaskState, { message }: Failure): string =>
  * may have the folder of the storage mounted.
  */
 export function mayRetry(task: TaskState, { code }: Failure): boolean {
-  const { retryable, blame } = errorTraits(code);
+  const { retry, blame } = errorTraits(code);
   const most = isSourceDown(code) ? SOURCE_PAUSES_MS.length + 1 : MAX_FAILURES;
   const mayMove = blame !== "storage" || task.kind === "inspect";
-  return retryable && mayMove && task.failures + 1 < most;
+  return retry === "now" && mayMove && task.failures + 1 < most;
 }
 
 /** True if the source's server was unreachable or failed. */
@@ -208,7 +208,7 @@ export function abandonTask(state: JobState, taskId: string, failure: Failure, n
   if (task.kind === "inspect" && errorTraits(failure.code).blame === "storage") {
     return storageRejected(next, failure, now);
   }
-  if (task.kind === "inspect" || failure.code.startsWith("input_")) return failInput(next, failure, now);
+  if (task.kind === "inspect" || endsInput(failure)) return failInput(next, failure, now);
   for (const index of remainingOutputs(state, task)) next = failOutput(next, index, failure, now);
   return next;
 }

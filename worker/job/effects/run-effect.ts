@@ -135,7 +135,7 @@ async function completeUploads({ task, report }: EffectOf<"complete-uploads">, d
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const isLost = isUploadLost(error);
-    if (errorTraits(error.code).retryable && attempts < MAX_COMPLETION_ATTEMPTS && !isLost) throw error;
+    if (errorTraits(error.code).retry === "now" && attempts < MAX_COMPLETION_ATTEMPTS && !isLost) throw error;
     // An upload that the storage has lost is made again; an upload that it rejects is not.
     failure = isLost ? { code: "node_failed", message: error.message } : failureOf(error);
   }
