@@ -193,9 +193,22 @@ test.each<[string, string, Reason, ErrorCode, string]>([
     "input_codec_not_supported",
     "The input has a stream that the node's ffmpeg cannot decode; convert it to a common codec first.",
   ]),
+  ...[
+    "file:/srv/tasks/w-1/chunk-2.mp4: Invalid data found when processing input",
+    "[in#1 @ 0x5] Error opening input: Invalid data found when processing input\nError opening input file texts.vtt.\nError opening input files: Invalid data found when processing input",
+  ].map((lines): [string, string, CommandFailure["reason"], ErrorCode, string] => [
+    `a file of the node's own: ${lines}`,
+    `[mov,mp4 @ 0x5] moov atom not found\n${lines}\n`,
+    "exit",
+    "encoding_failed",
+    "The encode failed: ffmpeg could not read a file that the encoder node made for it.",
+  ]),
   ["cancelled", "moov atom not found", "aborted", "cancelled", "The task was cancelled."],
 ])("%s", (_, stderrTail, reason, code, message) => {
-  expect(explainFailure(stderrTail, { reason, exitCode: reason === "exit" ? 1 : null })).toEqual({ code, message });
+  expect(explainFailure(stderrTail, { reason, exitCode: reason === "exit" ? 1 : null }, "/srv/tasks")).toEqual({
+    code,
+    message,
+  });
 });
 
 test.each<[Partial<CommandFailure>, ErrorCode, RegExp]>([
@@ -207,11 +220,11 @@ test.each<[Partial<CommandFailure>, ErrorCode, RegExp]>([
   [{ reason: "signal", signal: "SIGSEGV" }, "encoding_failed", /crashed on this input \(SIGSEGV\)/],
   [{ reason: "signal", signal: "SIGKILL" }, "node_failed", /most likely because memory ran out/],
 ])("%j", (end, code, message) => {
-  const failure = explainFailure("moved out of order", { reason: "exit", exitCode: null, ...end });
+  const failure = explainFailure("moved out of order", { reason: "exit", exitCode: null, ...end }, "/srv/tasks");
   expect(failure).toEqual({ code, message: expect.stringMatching(message) });
 });
 
 it("keeps quotes short", () => {
-  const { message } = explainFailure("x".repeat(8000), { reason: "exit", exitCode: 1 });
+  const { message } = explainFailure("x".repeat(8000), { reason: "exit", exitCode: 1 }, "/srv/tasks");
   expect(message.length).toBeLessThan(400);
 });

@@ -1,4 +1,5 @@
 // Turns the end of a failed command into a code of the error table and a sentence for the client.
+import { isAbsolute } from "node:path";
 import { assertNever, type ErrorCode, type Failure } from "#shared/errors.ts";
 import { DISALLOWED_DECODER, disallowedDecoderMessage } from "#shared/media/decoders.ts";
 import { type CommandFailure, CRASH_SIGNALS } from "./command-result.ts";
@@ -140,16 +141,40 @@ const LIMIT_FAILURES: Readonly<Record<ExceededLimit, Failure>> = {
   disk: { code: "node_failed", message: `${NO_DISK_SPACE}.` },
 };
 
+/** The input that ffmpeg cannot open, as the arguments name it. Versions before 6.1 print only the second line. */
+const UNOPENED = /^(?:Error opening input file (.+)\.|((?:file:|\/).*): Invalid data found.*)$/m;
+
+/** True if ffmpeg cannot open a file that this node wrote, such as the text tracks of an output. */
+function isOwnFile(stderrTail: string, workFolder: string): boolean {
+  const [, name, older] = UNOPENED.exec(stderrTail) ?? [];
+  const path = (name ?? older)?.replace(/^file:/, "");
+  if (path === undefined || /^https?:/.test(path)) return false;
+  return !isAbsolute(path) || path.startsWith(`${workFolder}/`);
+}
+
+const OWN_FILE: Failure = {
+  code: "encoding_failed",
+  message: "The encode failed: ffmpeg could not read a file that the encoder node made for it.",
+};
+
 const isExceededLimit = (reason: CommandFailure["reason"]): reason is ExceededLimit =>
   Object.hasOwn(LIMIT_FAILURES, reason);
 
-/** Explains why a command failed. Clients may see the message, so it names no folder of this machine. */
-export function explainFailure(stderrTail: string, exit: Omit<CommandFailure, "ok" | "stderrTail">): Failure {
+/**
+ * Explains why a command failed. Clients may see the message, so it names no folder of this machine. `workFolder`: the
+ * folder of the files that the node writes for its tasks; the source is elsewhere.
+ */
+export function explainFailure(
+  stderrTail: string,
+  exit: Omit<CommandFailure, "ok" | "stderrTail">,
+  workFolder: string,
+): Failure {
   if (exit.reason === "aborted") return { code: "cancelled", message: "The task was cancelled." };
   if (isExceededLimit(exit.reason)) return LIMIT_FAILURES[exit.reason];
   const decoder = refusedDecoder(stderrTail);
   if (decoder !== null) return { code: "input_codec_not_supported", message: disallowedDecoderMessage(decoder) };
   const known = [...PATTERNS, REJECTED_FRAMES].find(({ stderr }) => stderr.test(stderrTail));
+  if (known?.code === "input_not_media" && isOwnFile(stderrTail, workFolder)) return OWN_FILE;
   if (known) return { code: known.code, message: `${known.message}.` };
   switch (exit.reason) {
     case "stalled":

@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -55,11 +55,24 @@ it("keeps the end of a failing command's stderr", async () => {
   expect(loud.ok ? 0 : loud.stderrTail.length).toBe(8192);
 });
 
+it.each([
+  [cwd, "encoding_failed"],
+  ["/elsewhere", "input_not_media"],
+])(
+  "blames the input for a file that ffmpeg cannot open only if the file is not in the work folder (%s)",
+  async (folder, code) => {
+    const path = join(cwd, "texts.mkv");
+    await writeFile(path, "no Matroska".repeat(50));
+    const result = await runCommand(encode("-i", `file:${path}`, "-f", "null", "-"));
+    expect(result.ok ? null : explainFailure(result.stderrTail, result, folder).code).toBe(code);
+  },
+);
+
 it("settles when the program cannot be started or dies of a signal", async () => {
   const failed = { ok: false, exitCode: null };
   const nowhere = await runCommand({ ...shell(""), path: "/nowhere/ffmpeg" });
   expect(nowhere).toMatchObject({ ok: false, reason: "exit" });
-  expect(nowhere.ok ? null : explainFailure(nowhere.stderrTail, nowhere).code).toBe("node_failed");
+  expect(nowhere.ok ? null : explainFailure(nowhere.stderrTail, nowhere, cwd).code).toBe("node_failed");
   const noFolder = await runCommand({ ...shell("true"), cwd: "/nowhere" });
   expect(noFolder).toEqual({
     ...failed,

@@ -49,14 +49,14 @@ describe.skipIf(isolation.prlimit.length === 0)("with prlimit", () => {
   ])("ends a run that uses up %s", async (_what, argv, limits, reason, code) => {
     const result = await runCommand(command(argv, limits));
     expect(result).toMatchObject({ ok: false, reason });
-    if (!result.ok) expect(explainFailure(result.stderrTail, result).code).toBe(code);
+    if (!result.ok) expect(explainFailure(result.stderrTail, result, cwd).code).toBe(code);
   });
 
   it("fails a run that needs more memory than its limit, and names the reason", async () => {
     // Only the output is large: ffmpeg takes input frames that do not fit into memory for a damaged input.
     const large = [...busy("-frames:v", "30"), "-vf", "scale=3840:2160", "-c:v", "libx264"];
     const result = await runCommand(command([...large, ...VOID], { memoryBytes: 900 * 2 ** 20 }));
-    expect(result.ok ? null : explainFailure(result.stderrTail, result)).toEqual({
+    expect(result.ok ? null : explainFailure(result.stderrTail, result, cwd)).toEqual({
       code: "node_failed",
       message:
         "The encode needs more memory than one run may use; choose a smaller size, or use a node with more memory.",
@@ -69,7 +69,7 @@ describe.skipIf(isolation.prlimit.length === 0)("with prlimit", () => {
     expect(made).toEqual({ ok: true });
     const filled = ["-i", "gap.mkv", "-af", "aresample=async=1", "-y", "filled.wav"];
     const result = await runCommand(command(filled, { memoryBytes: 600 * 2 ** 20 }));
-    expect(result.ok ? null : explainFailure(result.stderrTail, result)).toEqual({
+    expect(result.ok ? null : explainFailure(result.stderrTail, result, cwd)).toEqual({
       code: "node_failed",
       message:
         "The input's audio has a gap so long that filling it with silence needs more memory than one run may use; " +

@@ -94,7 +94,7 @@ async function runPlan(
   { run }: QualitiesPlan,
   requests: readonly MeasureRequest[],
   cwd: string,
-  { ffmpeg, log, signal, network, burns, onProgress }: MeasureDeps,
+  { ffmpeg, folder, log, signal, network, burns, onProgress }: MeasureDeps,
 ): Promise<Failure | null> {
   if (burns !== undefined) await placeBurnFiles(run.argv, burns, cwd);
   const startedAt = performance.now();
@@ -117,7 +117,7 @@ async function runPlan(
     },
   });
   log.debug("quality measured", { durationMs: Math.round(performance.now() - startedAt), ok: result.ok });
-  return result.ok ? null : explainFailure(result.stderrTail, result);
+  return result.ok ? null : explainFailure(result.stderrTail, result, folder);
 }
 
 /** Some 300 bytes for each frame: a day of video has 100 MB, with four measured frames a second. */

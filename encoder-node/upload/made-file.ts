@@ -1,7 +1,7 @@
 // Checks the files that ffmpeg made: each file exists, has its tracks, and is long enough.
 
 import { lstat } from "node:fs/promises";
-import { AppError } from "#shared/errors.ts";
+import { AppError, errorTraits } from "#shared/errors.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { type PlannedTrack, toleranceMs } from "#shared/plan/source/output-length.ts";
 import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
@@ -64,11 +64,16 @@ export async function probeResult(
   { ffprobe, signal }: { readonly ffprobe: Tool; readonly signal: AbortSignal },
   demuxer?: string,
 ): Promise<MediaProbe> {
+  return readOwnFile(probeFile(ffprobe, path, signal, demuxer));
+}
+
+/** Awaits the reading of a file that ffmpeg made on this node. Throws `encoding_failed` where it blames the input. */
+export async function readOwnFile<Value>(reading: Promise<Value>): Promise<Value> {
   try {
-    return await probeFile(ffprobe, path, signal, demuxer);
+    return await reading;
   } catch (error) {
-    const isUnreadable = error instanceof AppError && error.code === "input_not_media";
-    throw isUnreadable ? new AppError("encoding_failed", UNREADABLE, { cause: error }) : error;
+    const blamesInput = error instanceof AppError && errorTraits(error.code).blame === "source";
+    throw blamesInput ? new AppError("encoding_failed", UNREADABLE, { cause: error }) : error;
   }
 }
 

@@ -13,6 +13,7 @@ import {
   withOwnIndexes,
 } from "../../source/probe/check-streams.ts";
 import { probeSource } from "../../source/probe/probe-source.ts";
+import { readOwnFile } from "../../upload/made-file.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { inWorkspace } from "../../workspace/workspace.ts";
 import { openDelivery } from "./deliver-outputs.ts";
@@ -98,7 +99,7 @@ async function withCleanSource<Value>(
     const files = await RunFiles.create(folder);
     await runOnSource(source, [run], files, deps);
     const path = files.pathOf(FILE);
-    const probe = await probeSource(deps.ffprobe, path, deps.signal);
+    const probe = await readOwnFile(probeSource(deps.ffprobe, path, deps.signal));
     return work({ ...task, probe }, { source: path, release: source.release });
   });
 }

@@ -9,6 +9,7 @@ import type { TrackBitmaps } from "../../burn-in/run-files.ts";
 import { readBytes } from "../../run-files/open-file.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
 import { runFfprobe } from "../../source/probe/run-ffprobe.ts";
+import { readOwnFile } from "../../upload/made-file.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import type { TextSource } from "./read-texts.ts";
 import { type RunDeps, runOnSource } from "./run-planned.ts";
@@ -54,13 +55,8 @@ const Packets = z.object({
 /** Returns the time of the first image, in ms. Throws if all images are empty: ffmpeg makes an empty one at first. */
 async function firstImage(path: string, { ffprobe, signal }: Pick<TaskDeps, "ffprobe" | "signal">): Promise<number> {
   const options = ["-f", "nut", "-show_entries", "packet=pts_time,size"];
-  const { stdout } = await runFfprobe({
-    ffprobe,
-    path,
-    options,
-    signal,
-    allowed: { demuxers: "nut", decoders: "png" },
-  });
+  const allowed = { demuxers: "nut", decoders: "png" };
+  const { stdout } = await readOwnFile(runFfprobe({ ffprobe, path, options, signal, allowed }));
   const { packets } = Packets.parse(JSON.parse(stdout));
   const [first] = packets;
   if (!first || packets.every(({ size }) => size === first.size)) throw unreadable("none of its images can be decoded");

@@ -27,7 +27,7 @@ export type RunFailure = { readonly failure: Failure; readonly busy: boolean };
 /** Receives the number of completed runs, the fraction of the current run, and its encoding speed. */
 export type OnRuns = (done: number, rate: EncodingRate) => void;
 
-export type RunDeps = Pick<TaskDeps, "ffmpeg" | "log" | "signal" | "commands" | "trace"> & {
+export type RunDeps = Pick<TaskDeps, "ffmpeg" | "log" | "signal" | "commands" | "trace" | "workFolder"> & {
   /** Files outside the folder that the runs may read. */
   readonly reads?: readonly string[];
   /** Captions and fonts for runs that draw captions. */
@@ -76,7 +76,7 @@ export async function runIn(
   cwd: string,
   run: PlannedRun,
   onProgress: OnRuns,
-  { ffmpeg, log, signal, commands, trace, reads = [], burns, network, mayWait }: RunDeps,
+  { ffmpeg, log, signal, commands, trace, workFolder, reads = [], burns, network, mayWait }: RunDeps,
 ): Promise<RunFailure | null> {
   if (burns !== undefined) await placeBurnFiles(run.argv, burns, cwd);
   const shown = { stderrTail: (): string => "", progress: "" };
@@ -110,7 +110,7 @@ export async function runIn(
     durationMs: Math.round(performance.now() - startedAt),
     ...(result.ok ? { ok: true } : { ok: false, reason: result.reason, exitCode: result.exitCode }),
   });
-  const failure = result.ok ? null : explainFailure(result.stderrTail, result);
+  const failure = result.ok ? null : explainFailure(result.stderrTail, result, workFolder);
   endSpan(failure?.code ?? null);
   return failure && !result.ok ? { failure, busy: isBusy(result.stderrTail) } : null;
 }
