@@ -21,6 +21,9 @@ export type ProgressReading = { readonly progress: Progress; readonly building: 
  */
 const MAX_LINE_CHARS = 4096;
 
+/** Values beyond this are none: ffmpeg prints 2^63 − 1 for an unknown time. In microseconds: a hundred years. */
+const MAX_VALUE = 100 * 365 * 86_400e6;
+
 const NOTHING_YET: Progress = { frame: 0, outTimeMs: 0, ended: false, fps: null, speed: null };
 export const INITIAL_PROGRESS: ProgressReading = { progress: NOTHING_YET, building: NOTHING_YET, rest: "" };
 
@@ -43,7 +46,7 @@ function takeLine(building: Progress, line: string): Progress {
   const [, key, value = ""] = /^(\w+)=\s*(\S*)/.exec(line) ?? [];
   if (key === "progress") return { ...building, ended: value === "end" };
   const number = value === "" ? Number.NaN : Number(key === "speed" ? value.replace(/x$/, "") : value);
-  if (!Number.isFinite(number)) return building;
+  if (!(Math.abs(number) <= MAX_VALUE)) return building;
   if (key === "frame") return { ...building, frame: number };
   if (key === "fps") return { ...building, fps: number };
   if (key === "speed") return { ...building, speed: number };

@@ -8,7 +8,7 @@ import { afterAll, expect, it } from "vitest";
 import { SLOW } from "../testing/few.ts";
 import { locateFfmpeg } from "./discover/locate.ts";
 import { explainFailure } from "./explain-failure.ts";
-import type { Progress } from "./read-progress.ts";
+import { type Progress, progressLine } from "./read-progress.ts";
 import { type Command, runCommand } from "./run-command.ts";
 
 const { ffmpeg } = await locateFfmpeg(process.env);
@@ -41,6 +41,29 @@ it("reports progress up to the end of a successful encode", async () => {
   const rate = { fps: expect.any(Number), speed: expect.any(Number) };
   expect(seen.at(-1)).toEqual({ frame: 100, outTimeMs: expect.any(Number), ended: true, ...rate });
   expect(seen.map(({ frame }) => frame)).toEqual(seen.map(({ frame }) => frame).toSorted((a, b) => a - b));
+});
+
+it.each(["9223372036854775807", "-9223372036854775808", "1e300", "NaN", "0x7fffffffffffffff", "Infinity"])(
+  "shows the progress of a command that prints the time %s",
+  async (time) => {
+    const lines: string[] = [];
+    const block = `frame=${time}\\nout_time_us=${time}\\nfps=${time}\\nspeed=${time}x\\nprogress=continue\\n`;
+    const onProgress = (progress: Progress): void => void lines.push(progressLine(progress));
+    expect(await runCommand({ ...shell(`printf '${block}'`), onProgress })).toEqual({ ok: true });
+    expect(lines).toEqual(["frame=0 time=00:00:00.000"]);
+  },
+);
+
+it("fails a command whose progress cannot be handled, and no other", async () => {
+  const onProgress = (): void => {
+    throw new RangeError("Invalid time value");
+  };
+  const result = await runCommand({ ...shell("echo progress=continue; sleep 60"), onProgress });
+  expect(result).toMatchObject({ ok: false, reason: "exit" });
+  expect(result.ok ? null : explainFailure(result.stderrTail, result, cwd)).toEqual({
+    code: "encoding_failed",
+    message: "The encode failed: The node cannot handle the progress: Invalid time value.",
+  });
 });
 
 it("keeps the end of a failing command's stderr", async () => {

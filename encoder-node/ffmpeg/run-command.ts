@@ -3,6 +3,8 @@ import { readdir } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { basename } from "node:path";
 import type { Readable } from "node:stream";
+import { messageOf } from "#shared/log.ts";
+import { guarded } from "../async/guarded.ts";
 import type { CommandFailure, CommandResult } from "./command-result.ts";
 import { UNFILLED_AUDIO_GAP } from "./error-lines.ts";
 import { DISK_RESERVE_BYTES, encodeLimits, type RunLimits } from "./limits.ts";
@@ -111,14 +113,19 @@ async function watch(
   const disk = command.writesNothing ? undefined : setInterval(checkDisk, DISK_CHECK_MS);
   const checkFiles = (): void => void whenTooManyFiles(command.cwd, limits.files, stop("files"));
   const files = command.writesNothing ? undefined : setInterval(checkFiles, FILES_CHECK_MS);
-  watchProgress(group.stdout, command, { onAdvance: () => stall.refresh(), onRunaway: stop("frames") });
+  let problem = "";
+  const onError = (error: unknown): void => {
+    problem ||= `\nThe node cannot handle the progress: ${messageOf(error)}`;
+    stop("exit")();
+  };
+  watchProgress(group.stdout, command, { onAdvance: () => stall.refresh(), onRunaway: stop("frames"), onError });
   command.signal?.addEventListener("abort", abort);
   try {
     const end = confined.endOf(await group.ended);
     const cause = stopping.cause();
     if (!cause && end.exitCode === 0 && !UNFILLED_AUDIO_GAP.test(stderr())) return { ok: true };
     const why = cause ?? causeOf(end, limits, performance.now() - startedAt);
-    return { ok: false, ...why, exitCode: end.exitCode, stderrTail: stderr() };
+    return { ok: false, ...why, exitCode: end.exitCode, stderrTail: stderr() + problem };
   } finally {
     clearTimeout(stall);
     clearTimeout(wall);
@@ -176,11 +183,11 @@ function stopper(group: ProcessGroup): Stopper {
   };
 }
 
-type Watcher = { onAdvance(): void; onRunaway(): void };
+type Watcher = { onAdvance(): void; onRunaway(): void; onError(error: unknown): void };
 
 function watchProgress(stdout: Readable, { onProgress, expectedFrames }: Command, watcher: Watcher): void {
   let reading = INITIAL_PROGRESS;
-  stdout.setEncoding("utf8").on("data", (text: string) => {
+  const read = (text: string): void => {
     const before = reading.progress;
     reading = readProgress(reading, text);
     const { progress } = reading;
@@ -188,5 +195,6 @@ function watchProgress(stdout: Readable, { onProgress, expectedFrames }: Command
     if (progress.frame > before.frame || progress.outTimeMs > before.outTimeMs) watcher.onAdvance();
     if (expectedFrames != null && isRunaway(progress.frame, expectedFrames)) watcher.onRunaway();
     onProgress?.(progress);
-  });
+  };
+  stdout.setEncoding("utf8").on("data", guarded(read, watcher.onError));
 }

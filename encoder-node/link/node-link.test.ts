@@ -252,3 +252,15 @@ it("resolves when a report is acknowledged, and gives up when no acknowledgment 
   expect(await lost).toBeNull();
   expect(await link.report(report)).toBeNull();
 });
+
+it("connects again after a frame that its handler cannot handle", async () => {
+  const server = await hub();
+  const assign = vi.fn(() => {
+    throw new Error("Unexpected");
+  });
+  open(server.url, { ...handlers(), assign });
+  const { socket } = await connection(server, 1);
+  socket.send(JSON.stringify(ASSIGN));
+  await connection(server, 2);
+  expect(assign).toHaveBeenCalledOnce();
+});

@@ -3,7 +3,7 @@ import WebSocket, { type RawData } from "ws";
 import { backoffMs, type Random } from "#shared/backoff.ts";
 import { assertNever } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
-import type { LogFields, Logger } from "#shared/log.ts";
+import { type LogFields, type Logger, messageOf } from "#shared/log.ts";
 import {
   decodeHubFrame,
   type HubFrame,
@@ -19,6 +19,7 @@ import {
 import type { LeaseReport } from "#shared/protocol/reports.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
 import { NODE_USER_AGENT } from "#shared/version.ts";
+import { guarded } from "../async/guarded.ts";
 import { edgeBlock } from "./edge-block.ts";
 import type { SlotReturn } from "./reports.ts";
 import { SocketReports } from "./socket-reports.ts";
@@ -141,13 +142,19 @@ export class NodeLink {
         this.#renewSession(socket);
       }
     }, PING_EVERY_MS);
-    socket.on("open", () =>
-      this.#send(socket, { type: "hello", protocol: PROTOCOL_VERSION, ...this.#handlers.hello() }),
-    );
-    socket.on("message", (data) => {
+    // The next hello states the node's whole state again.
+    const failed = (error: unknown): void => {
+      log.error("hub frame not understood", { error: messageOf(error) });
+      socket.terminate();
+    };
+    const hello = (): void =>
+      this.#send(socket, { type: "hello", protocol: PROTOCOL_VERSION, ...this.#handlers.hello() });
+    const receive = (data: RawData): void => {
       receivedAt = Date.now();
       this.#receive(data, socket);
-    });
+    };
+    socket.on("open", guarded(hello, failed));
+    socket.on("message", guarded(receive, failed));
     let failure: string | null = null;
     socket.on("unexpected-response", (_, { statusCode: status = 0, headers }) => {
       const head = { status, server: headers.server, contentType: headers["content-type"] };

@@ -1,5 +1,6 @@
 // The folder in which a backup is prepared. It is in the data folder, because hard links need the same file system.
-import { mkdtempSync, rmSync, utimesSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
+import { utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { sweepLeftovers } from "../home/leftovers.ts";
 
@@ -14,7 +15,8 @@ export const sweepDrafts = (home: string, now: Date): void => sweepLeftovers(hom
 export async function withDraft(home: string, use: (draft: string) => Promise<void>): Promise<void> {
   sweepDrafts(home, new Date());
   const draft = mkdtempSync(join(home, PREFIX));
-  const timer = setInterval(() => utimesSync(draft, new Date(), new Date()), TOUCH_MS);
+  const touch = (): void => void utimes(draft, new Date(), new Date()).catch(() => undefined);
+  const timer = setInterval(touch, TOUCH_MS);
   try {
     await use(draft);
   } finally {

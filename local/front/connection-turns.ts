@@ -20,7 +20,10 @@ export class ConnectionTurns {
     const unanswered = this.#unanswered.get(socket) ?? 0;
     if (unanswered > MAX_WAITING) return void socket.destroy();
     this.#unanswered.set(socket, unanswered + 1);
-    this.#last.set(socket, this.#afterwards(this.#last.get(socket), socket, response, respond));
+    this.#last.set(
+      socket,
+      this.#afterwards(this.#last.get(socket), socket, response, respond).catch(() => void socket.destroy()),
+    );
   }
 
   async #afterwards(

@@ -55,10 +55,10 @@ export async function startFront(
     if (turns.isBusy(socket)) return socket.destroy();
     if (isEdge && !isNamed(request)) return refuseOnSocket(socket);
     request.socket.setTimeout(stallMs, () => endIfStalled(socket));
-    void upgrade(
+    upgrade(
       { request, socket, head, ...clientOf(request, trusted) },
       { upstream, requests: shares.requests, log },
-    );
+    ).catch(() => socket.destroy());
   });
   server.on("connect", (_, socket) => sendErrorOnSocket(socket, errorResponses.connect));
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {

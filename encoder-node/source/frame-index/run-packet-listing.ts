@@ -7,6 +7,7 @@ import { messageOf } from "#shared/log.ts";
 import { ALLOWED_DECODERS } from "#shared/media/decoders.ts";
 import { ALLOWED_DEMUXERS } from "#shared/media/demuxers.ts";
 import { MAX_DECODED_PIXELS } from "#shared/plan/command/opening-arguments.ts";
+import { guarded } from "../../async/guarded.ts";
 import { CRASH_SIGNALS } from "../../ffmpeg/command-result.ts";
 import type { Tool } from "../../ffmpeg/discover/locate.ts";
 import { probeLimits } from "../../ffmpeg/limits.ts";
@@ -75,12 +76,18 @@ export async function runPacketListing(
   const wall = endAfter(LISTING_TIMEOUT_MS, "was not complete after");
   signal.addEventListener("abort", kill);
   let stderr = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+  const take = (text: string): void => {
     stall.refresh();
     if (isStopped || onText(text)) return;
     isStopped = true;
     kill();
-  });
+  };
+  let thrown: unknown = null;
+  const stop = (error: unknown): void => {
+    thrown ??= error;
+    kill();
+  };
+  child.stdout.setEncoding("utf8").on("data", guarded(take, stop));
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     stderr ||= text;
   });
@@ -88,6 +95,7 @@ export async function runPacketListing(
     const [code, by] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];
     const { exitCode, signal: killedBy } = confined.endOf({ exitCode: code, signal: by });
     signal.throwIfAborted();
+    if (thrown !== null) throw thrown;
     if (isStopped || (killedBy !== null && (killedBy === "SIGXCPU" || CRASH_SIGNALS.has(killedBy)))) return false;
     if (timeout !== null || exitCode === null || SANDBOX_FAILURE.test(stderr)) {
       const how = timeout ?? (killedBy === null ? "could not start" : `was killed (${killedBy})`);

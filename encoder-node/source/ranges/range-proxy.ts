@@ -63,7 +63,7 @@ export async function startRangeProxy(openNetwork = openLoopback): Promise<Range
   const opened = new Map<string, Opened>();
   const server = createServer((request, response) => {
     const input = opened.get(request.url ?? "");
-    if (input) void respond(request, response, input);
+    if (input) respond(request, response, input).catch(() => response.destroy());
     else response.writeHead(404).end();
   });
   const { network, listener, close } = await openNetwork();
