@@ -1,6 +1,5 @@
 // The parts that all pages share: navigation, the account, help, messages.
 import type { ComponentChildren } from "preact";
-import { Suspense } from "preact/compat";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { EVERYWHERE, shortcutGroups, useKeys } from "../core/keyboard.ts";
 import { navigate, path } from "../core/location.ts";
@@ -15,10 +14,8 @@ import { Toasts } from "../parts/overlays/toasts.tsx";
 import { AccountMenu } from "./account-choice.tsx";
 import { Brand } from "./brand.tsx";
 import { Keys } from "./keys.tsx";
-import { lazyPage } from "./lazy-page.ts";
+import { Palette } from "./palette.tsx";
 import "./layout.css";
-
-const Palette = lazyPage("palette", () => import("./palette.tsx"));
 
 type Entry = {
   readonly to: string;
@@ -89,11 +86,7 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
         {children}
       </main>
       {isHelpOpen && <HelpDialog close={() => openHelp(false)} />}
-      {isPaletteOpen && (
-        <Suspense fallback={null}>
-          <Palette close={() => openPalette(false)} />
-        </Suspense>
-      )}
+      {isPaletteOpen && <Palette close={() => openPalette(false)} />}
       <ConfirmDialog />
       <Toasts />
     </div>

@@ -1,4 +1,5 @@
-// The palette: finds the visible shortcuts, saved views and jobs by typing.
+// The palette: finds the visible shortcuts, saved views and jobs by typing. It is part of the first page: letters that
+// are typed before its script arrived would be shortcuts.
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { shortcutGroups } from "../core/keyboard.ts";
 import { navigate } from "../core/location.ts";
@@ -15,7 +16,7 @@ import "./palette.css";
 const TYPING_MS = 200;
 const MAX_JOBS = 6;
 
-export default function Palette({ close }: { readonly close: () => void }) {
+export function Palette({ close }: { readonly close: () => void }) {
   const [text, setText] = useState("");
   const [chosen, choose] = useState(0);
   const jobs = useJobs(text.trim());

@@ -333,6 +333,34 @@ describe("the list of jobs", () => {
     expect([await page.locator("th.outputs").count(), complaints]).toEqual([0, []]);
   });
 
+  it("takes letters after Ctrl K as text of the palette, also while scripts arrive late", async () => {
+    await open("/");
+    await rows().first().waitFor();
+    await page.route(/\/assets\/.*\.(js|css)$/, (route) => setTimeout(() => route.continue(), 800));
+    await press("Control+k", "a", "c");
+    await expect.poll(() => page.getByRole("combobox", { name: /view or job/ }).inputValue()).toBe("ac");
+    await press("Escape");
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    expect(await page.locator(".jobs input:checked").count()).toBe(0);
+    expect(complaints).toEqual([]);
+  });
+
+  it("opens a dialog before the next key", async () => {
+    await open("/");
+    await rows().first().waitFor();
+    const hasTyped = await page.evaluate(async () => {
+      const press = (key: string, ctrlKey = false): boolean =>
+        (document.activeElement ?? document.body).dispatchEvent(
+          new KeyboardEvent("keydown", { key, ctrlKey, bubbles: true, cancelable: true }),
+        );
+      press("k", true);
+      await Promise.resolve().then(() => undefined);
+      return press("a");
+    });
+    expect(hasTyped).toBe(true);
+    expect(await page.locator(".jobs input:checked").count()).toBe(0);
+  });
+
   it("offers to retry jobs only if some are selected or have the focus", async () => {
     await open("/");
     await rows().first().waitFor();

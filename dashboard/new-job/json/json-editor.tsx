@@ -81,6 +81,8 @@ export function JsonEditor(props: Props) {
         <span class="spring">{children}</span>
       </div>
       {failure !== null && <Problem error={failure} />}
+      {/* Takes the keys until the editor's script has arrived: they would be shortcuts of the page. */}
+      {!isOpen && failure === null && <textarea aria-label={label} aria-busy="true" readOnly value={text} />}
       <div ref={place} class="json" />
       <p id={`${id}-below`} class={problem === null ? "help" : "invalid"}>
         {problem?.message ?? help}

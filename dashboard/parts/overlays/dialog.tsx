@@ -1,7 +1,7 @@
 // Modal dialogs of the browser, which trap the focus and close with Escape.
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "../controls/button.tsx";
 import { Icon } from "../icon.tsx";
 
@@ -19,7 +19,8 @@ export function Dialog({
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  // An effect would run after the next frame: keys until then would be shortcuts of the page.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     const element = dialog.current;
     element?.showModal();
