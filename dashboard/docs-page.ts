@@ -1,10 +1,11 @@
 // The script of the pages of /docs: search, copy buttons, and languages of samples. Pages work without it.
 
-/** As in local/guides/page.ts. */
-type Section = readonly [page: string, title: string, heading: string, id: string, text: string];
+import type { Result, searchOf } from "./docs-search.ts";
 
 const LANGUAGE = "copra-language";
 const MOST_RESULTS = 20;
+/** Built from docs-search.ts (local/guides/build-guides.ts). A variable, so that esbuild does not look for it. */
+const SEARCH_SCRIPT = "/guides/search.js";
 
 const make = (tag: string, text: string, ...children: Node[]): HTMLElement => {
   const element = document.createElement(tag);
@@ -49,36 +50,28 @@ const dialog = document.querySelector<HTMLDialogElement>("#search");
 const input = dialog?.querySelector("input");
 const list = dialog?.querySelector("ol");
 const searchButton = document.querySelector<HTMLButtonElement>("#open-search");
-let sections: readonly Section[] = [];
+let search: ReturnType<typeof searchOf> | undefined;
 
 async function openSearch(): Promise<void> {
   dialog?.showModal();
-  if (sections.length === 0) sections = await (await fetch("/guides/search.json")).json();
+  if (search === undefined) {
+    const script: Promise<{ readonly searchOf: typeof searchOf }> = import(SEARCH_SCRIPT);
+    const [{ searchOf: searchIn }, response] = await Promise.all([script, fetch("/guides/search.json")]);
+    search = searchIn(await response.json());
+  }
   showResults();
 }
 
-/** 0 if the section lacks a word. Words in headings count more. */
-function scoreOf([, title, heading, , text]: Section, words: readonly string[]): number {
-  const [head, body] = [`${title} ${heading}`.toLowerCase(), text.toLowerCase()];
-  const scores = words.map((word): number => {
-    if (head.includes(word)) return heading.toLowerCase().startsWith(word) || heading === "" ? 8 : 5;
-    return body.includes(word) ? 1 : 0;
-  });
-  return scores.includes(0) ? 0 : scores.reduce((sum, score) => sum + score, 0);
-}
-
 function showResults(): void {
-  const words = (input?.value ?? "").toLowerCase().split(/\s+/).filter(Boolean);
-  const found = sections
-    .map((section) => ({ section, score: words.length === 0 ? 0 : scoreOf(section, words) }))
-    .filter(({ score }) => score > 0)
-    .toSorted((a, b) => b.score - a.score)
-    .slice(0, MOST_RESULTS);
-  list?.replaceChildren(...found.map(({ section }) => resultOf(section, words[0] ?? "")));
-  if (words.length > 0 && found.length === 0) list?.append(make("li", "No page has all of these words."));
+  const text = input?.value.trim() ?? "";
+  // Until the script arrives, the text waits in the field.
+  if (search === undefined) return;
+  const results = text === "" ? [] : search(text).slice(0, MOST_RESULTS);
+  list?.replaceChildren(...results.map(itemOf));
+  if (text !== "" && results.length === 0) list?.append(make("li", "No page has these words."));
 }
 
-function resultOf([page, title, heading, id, text]: Section, word: string): HTMLElement {
+function itemOf({ section: [page, title, heading, id, text], word }: Result): HTMLElement {
   const at = text.toLowerCase().indexOf(word);
   const start = Math.max(0, at - 50);
   const excerpt = make("p", at < 0 ? "" : text.slice(start, at));

@@ -62,6 +62,7 @@ async function guideFiles(): Promise<Files> {
   return {
     "openapi.json": openapi,
     "search.json": JSON.stringify(guides.flatMap(sectionsOf)),
+    "search.js": await searchScript(),
     ...Object.fromEntries([home, ...guides].map((guide) => [`${guide.page}.html`, pageOf(guide, index, inlined)])),
     ...Object.fromEntries([home, ...guides].map(({ page, markdown }) => [`${page}.md`, markdown])),
     "llms.txt": indexText(index).replaceAll("](", "](/docs/"),
@@ -98,20 +99,20 @@ async function renderAll(
 const indexOf = (groups: readonly GuideGroup[], guides: readonly Guide[]): GuideIndex =>
   groups.map(({ title, pages }) => ({ title, pages: guides.filter(({ page }) => pages.includes(page)) }));
 
+const BUILD = { absWorkingDir: ROOT, outdir: ".", bundle: true, minify: true, target: "es2022", write: false } as const;
+
 /** The style and the script of all pages. Throws esbuild's error. */
 async function inlinedTexts(): Promise<Inlined> {
-  const { outputFiles } = await build({
-    absWorkingDir: ROOT,
-    entryPoints: ["local/guides/page.css", "dashboard/docs-page.ts"],
-    outdir: ".",
-    bundle: true,
-    minify: true,
-    format: "iife",
-    target: "es2022",
-    write: false,
-  });
+  const entryPoints = ["local/guides/page.css", "dashboard/docs-page.ts"];
+  const { outputFiles } = await build({ ...BUILD, entryPoints, format: "iife" });
   const textOf = (end: string): string => outputFiles.find(({ path }) => path.endsWith(end))?.text.trim() ?? "";
   return { style: textOf(".css"), script: textOf(".js") };
+}
+
+/** The script of the search, which pages import when it is opened. Throws esbuild's error. */
+async function searchScript(): Promise<string> {
+  const { outputFiles } = await build({ ...BUILD, entryPoints: ["dashboard/docs-search.ts"], format: "esm" });
+  return outputFiles[0]?.text ?? "";
 }
 
 /** The list of all pages in Markdown, also for programs that read text. */

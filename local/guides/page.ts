@@ -15,11 +15,14 @@ const ICON =
 /** Text that a page contains unchanged. */
 export type Inlined = { readonly style: string; readonly script: string };
 
-/** Allows only the inline style and script, the icon, and images and the search index of the service. */
+/**
+ * Allows only the inline style and script, the script of the search that it imports ('strict-dynamic'), the icon, and
+ * images and the search index of the service.
+ */
 function policy({ style, script }: Inlined): string {
   const hash = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
   const nothing = ["default-src", "base-uri", "form-action"].map((name) => `${name} 'none'`);
-  const allowed = [`style-src ${hash(style)}`, `script-src ${hash(script)}`, "connect-src 'self'"];
+  const allowed = [`style-src ${hash(style)}`, `script-src ${hash(script)} 'strict-dynamic'`, "connect-src 'self'"];
   return [...nothing, ...allowed, "img-src 'self' data:"].join("; ");
 }
 

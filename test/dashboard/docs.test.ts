@@ -16,7 +16,7 @@ it("finds a section by its words with the keyboard, and shows it", async () => {
   const page = await dashboard.open();
   await page.goto(`${origin}/docs`);
   await page.keyboard.press("/");
-  await page.keyboard.type("verify webhooks python");
+  await page.keyboard.type("verfy webhook python");
   await page.getByRole("dialog").getByRole("link", { name: "Verify webhooks: Python" }).waitFor();
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");

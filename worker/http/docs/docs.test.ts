@@ -24,7 +24,8 @@ describe("pages of /docs", () => {
           expect(inlined).toHaveLength(1);
           const text = new TextEncoder().encode(inlined[0]?.[1]);
           const digest = await crypto.subtle.digest("SHA-256", text);
-          return `${name}-src 'sha256-${btoa(String.fromCharCode(...new Uint8Array(digest)))}'`;
+          const imports = name === "script" ? " 'strict-dynamic'" : "";
+          return `${name}-src 'sha256-${btoa(String.fromCharCode(...new Uint8Array(digest)))}'${imports}`;
         }),
       );
       const policy = /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(page)?.[1];
@@ -49,7 +50,9 @@ describe("pages of /docs", () => {
       expect(await textAt(path)).toContain("export API=https://copra.test API_KEY=k-…");
   });
 
-  it("serves an index of all sections for the search", async () => {
+  it("serves an index of all sections for the search, and its script", async () => {
+    const script = await get("/guides/search.js");
+    expect([script.status, script.headers.get("content-type")]).toEqual([200, "text/javascript; charset=utf-8"]);
     const sections: string[][] = await (await get("/guides/search.json")).json();
     expect(sections).toContainEqual([
       "reference/jobs",

@@ -12,6 +12,7 @@ const ORIGIN = "https://copra.example.com";
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   html: "text/html; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
   json: "application/json; charset=utf-8",
   md: "text/markdown; charset=utf-8",
   png: "image/png",
@@ -36,9 +37,9 @@ export const openapi = new Hono<{ Bindings: Env }>({ strict: false }).get("/", (
   return text(context, "openapi.json");
 });
 
-/** Images of the guides, and the index of their search. On Cloudflare they are served before the Worker runs. */
+/** Images of the guides, and the script and index of their search. On Cloudflare they are served before the Worker runs. */
 export const guideFiles = new Hono<{ Bindings: Env }>().get(
-  "/:file{[\\w-]+\\.(?:png|webp|svg|json)}",
+  "/:file{[\\w-]+\\.(?:png|webp|svg|json|js)}",
   async (context) => {
     const file = context.req.param("file");
     const headers = { "cache-control": "public, max-age=300", "x-content-type-options": "nosniff" };
