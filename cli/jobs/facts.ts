@@ -5,7 +5,7 @@ import { clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
 import { statusColor } from "../terminal/colors.ts";
 import { printable, printableJson } from "../terminal/printable.ts";
-import { table } from "../terminal/table.ts";
+import { shortened, table } from "../terminal/table.ts";
 import { durationText } from "../terminal/values.ts";
 
 export const jobTasks: Run = async (context, [id = ""]) => {
@@ -38,7 +38,7 @@ function taskRow(task: TaskView, nowMs: number, color: (status: string) => strin
     [fps === undefined ? "" : `${fps.toFixed(1)} fps`, speed === undefined ? "" : `${speed.toFixed(2)}x`]
       .join(" ")
       .trim(),
-    printable(task.outputs.join(" ")).slice(0, 60),
+    shortened(printable(task.outputs.join(" ")), 60),
   ];
 }
 

@@ -7,7 +7,7 @@ import { numberOption, pairsOption, textOption } from "../context.ts";
 import { usageError } from "../exit.ts";
 import { statusColor } from "../terminal/colors.ts";
 import { printable } from "../terminal/printable.ts";
-import { table } from "../terminal/table.ts";
+import { shortened, table } from "../terminal/table.ts";
 import { agoText, apiTime, durationText, parseTime } from "../terminal/values.ts";
 
 const DEFAULT_LIMIT = 20;
@@ -91,9 +91,9 @@ function listText(
     // Lists contain the progress at the last change of status, which is out of date in running jobs.
     job.state === "running" ? "" : job.progress,
     sort === "took" ? tookText(job) : agoText((sort === "ended" && job.completed_at) || job.created_at, nowMs),
-    printable(fileName(job)).slice(0, 40),
-    printable(job.outputs.map(({ key }) => key).join(" ")).slice(0, 60),
-    ...(hasTags ? [printable(tagsText(job.tags)).slice(0, 60)] : []),
+    shortened(printable(fileName(job)), 40),
+    shortened(printable(job.outputs.map(({ key }) => key).join(" ")), 60),
+    ...(hasTags ? [shortened(printable(tagsText(job.tags)), 60)] : []),
   ]);
   const names = ["JOB", "STATUS", "", sort.toUpperCase(), "SOURCE", "OUTPUTS", ...(hasTags ? ["TAGS"] : [])];
   return table([names.map(colors.bold), ...rows]);

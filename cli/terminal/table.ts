@@ -1,8 +1,9 @@
 // Formats text in columns.
+import stringWidth from "string-width";
 import { COLOR } from "./printable.ts";
 
-/** The width of a text on the screen, without its color codes. */
-export const widthOf = (text: string): number => [...text.replaceAll(COLOR, "")].length;
+/** Letters with their accents, emoji with their parts: a terminal draws each in one place, 1 or 2 columns wide. */
+const LETTERS = new Intl.Segmenter();
 
 /**
  * Formats rows in columns with two spaces between them. A column is as wide as its widest cell; the last is not padded.
@@ -10,20 +11,25 @@ export const widthOf = (text: string): number => [...text.replaceAll(COLOR, "")]
 export function table(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) {
-    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, widthOf(cell));
+    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, stringWidth(cell));
   }
   return rows
     .map((row) =>
       row
-        .map((cell, at) => cell + " ".repeat((widths[at] ?? 0) - widthOf(cell)))
+        .map((cell, at) => cell + " ".repeat((widths[at] ?? 0) - stringWidth(cell)))
         .join("  ")
         .trimEnd(),
     )
     .join("\n");
 }
 
-/** Shortens a text to at most `width` characters. A shortened text loses its colors. */
+/** Shortens a text to at most `width` columns of the terminal. A shortened text loses its colors. */
 export function shortened(text: string, width: number): string {
-  if (widthOf(text) <= width) return text;
-  return `${[...text.replaceAll(COLOR, "")].slice(0, Math.max(0, width - 1)).join("")}…`;
+  if (stringWidth(text) <= width) return text;
+  let short = "";
+  for (const { segment } of LETTERS.segment(text.replaceAll(COLOR, ""))) {
+    if (stringWidth(short) + stringWidth(segment) >= width) break;
+    short += segment;
+  }
+  return `${short}…`;
 }

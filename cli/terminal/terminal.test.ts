@@ -60,7 +60,25 @@ it("aligns columns by their visible width", () => {
       ["long", "b", "d"],
     ]),
   ).toBe(`a     ${red("bb")}  c\nlong  b   d`);
-  expect(shortened("abcdef", 4)).toBe("abc…");
+});
+
+it.each([
+  ["abcdef", 4, "abc…"],
+  ["日本語クリップ.mov", 8, "日本語…"],
+  ["日本語", 6, "日本語"],
+  ["👨‍👩‍👧👨‍👩‍👧.mp4", 4, "👨‍👩‍👧…"],
+  ["e\u0301e\u0301e\u0301", 2, "e\u0301…"],
+])("shortens %s to %d columns of the terminal", (text, width, expected) => {
+  expect(shortened(text, width)).toBe(expected);
+});
+
+it("aligns columns with wide letters", () => {
+  expect(
+    table([
+      ["日本語.mov", "a"],
+      ["clip.mov", "b"],
+    ]),
+  ).toBe("日本語.mov  a\nclip.mov    b");
 });
 
 describe("text of a service, a file or a person", () => {
