@@ -18,5 +18,6 @@ it("a static site has a file for each link of its pages, and leads to the dashbo
     expect(text).toContain('href="https://encode.example.com/dashboard"');
     expect(text).not.toContain("https://copra.example.com");
   }
-  for (const path of ["guides/search.json", "guides/search.js", "llms.txt", "docs/reference/jobs.md"]) expect(files).toContain(path);
+  for (const path of ["guides/search.json", "guides/search.js", "llms.txt", "docs/reference/jobs.md"])
+    expect(files).toContain(path);
 });

@@ -43,7 +43,7 @@ const ROWS: Readonly<Record<string, Readonly<Record<string, Changes>>>> = {
     static_renditions: formats("mp4:720p", "m4a:128k"),
     master_access: OTHER,
     playback_policies: stream({ encryption: { key_uri: "https://example.com/key" } }),
-    "passthrough, meta": { notification: { ...BASE.notification, params: { id: "42" } } },
+    "passthrough, meta": { tags: { id: "42" } },
     "https://stream.mux.com/": stream({}),
     "https://image.mux.com/<id>/thumbnail": image({ offsets: [3] }),
     "https://image.mux.com/<id>/animated": formats("gif:320x"),
@@ -77,8 +77,13 @@ const ROWS: Readonly<Record<string, Readonly<Record<string, Changes>>>> = {
     "/image/resize": formats("jpg:320x"),
     "/s3/store": { storage: BASE.storage },
     path: video({}),
-    template_id: OTHER,
+    "template_id, fields": OTHER,
+    "fields for own data": { tags: { id: "42" } },
     notify_url: { notification: BASE.notification },
+    "/video/subtitle": video({
+      subtitles: [{ url: "https://example.com/en.srt", language: "en" }],
+      burn: { url: "https://example.com/en.srt" },
+    }),
     conditions: video({ if: "{{ input.height }} >= 1080" }),
     "auth.key": OTHER,
     "GET /assemblies": OTHER,
@@ -117,4 +122,16 @@ describe.each(Object.entries(ROWS))("docs/migrating/%s.md", (service, changes) =
     const names = spans.flatMap((span) => (/^[a-z]+:\w+$|^[a-z]+$/.test(span) ? [span] : []));
     for (const name of names) expect(known).toContain(name);
   });
+});
+
+it.each([
+  ["mux", ["captions", "images", "tags", "templates", "upload-links", "usage", "verify-webhooks"]],
+  ["transloadit", ["bucket-events", "captions", "images", "streams", "tags", "templates", "upload-links", "usage"]],
+  ["zencoder", ["captions", "notifications", "storage", "streams", "tags", "templates"]],
+  ["mediaconvert", ["audio-tracks", "captions", "loudness", "notifications", "storage", "tags", "templates"]],
+  ["../coming-from-coconut", ["bucket-events", "notifications", "storage", "tags", "templates", "upload-links"]],
+])("docs/migrating/%s.md links the pages of all features that its users need", (service, features) => {
+  const text = readFileSync(join(ROOT, `docs/migrating/${service}.md`), "utf8");
+  const links = new Set([...text.matchAll(/\]\((?:\.\.\/)?([\w-]+)\.md/g)].map(([, page]) => page));
+  expect(features.filter((page) => !links.has(page))).toEqual([]);
 });

@@ -53,12 +53,13 @@ const JOB: readonly FieldRow[] = [
   { field: "AccelerationSettings.Mode", becomes: "`settings.ultrafast`, unless it is `DISABLED`" },
   { field: "Role", why: "put keys of the buckets into `credentials`" },
   { field: "Queue", why: "`settings.queue` is the pool of nodes" },
-  { field: "UserMetadata", why: "put it into `notification.params`" },
+  { field: "UserMetadata", why: "use `tags`: the job and its notifications have them" },
   { field: "StatusUpdateInterval", why: "follow the job, or use `notification.events`" },
-  { field: "JobTemplate", why: "paste the settings of the template" },
+  { field: "Tags", why: "use `tags`, by which usage is counted" },
+  { field: "JobTemplate", why: "paste its settings, and store the result as a template" },
   { field: "HopDestinations", why: "use `settings.hop`" },
   { field: "ClientRequestToken", why: "use the header `Idempotency-Key`" },
-  ...["BillingTagsSource", "SimulateReservedQueue", "Tags", "JobEngineVersion"].map((field) => ({
+  ...["BillingTagsSource", "SimulateReservedQueue", "JobEngineVersion"].map((field) => ({
     field,
     why: "belongs to the old service",
   })),
