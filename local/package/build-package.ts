@@ -1,4 +1,4 @@
-// Builds the npm package `copra`: command line, service and encoder node as JavaScript, with all generated files, in
+// Builds the npm package `copra`: command line, service, encoder node and typed client as JavaScript, with all generated files, in
 // the same places as in the repository. Node.js rejects TypeScript below node_modules.
 import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,6 +7,7 @@ import * as z from "zod";
 import { VERSION } from "#shared/version.ts";
 import { ensureAssets } from "../assets/assets.ts";
 import { buildCli } from "../cli/build-cli.ts";
+import { buildClient } from "../client/build-client.ts";
 import { buildService } from "../control-plane/build-service.ts";
 import { PACKAGED, WorkerDescription } from "../control-plane/service-parts.ts";
 import { ROOT } from "../home/constants.ts";
@@ -64,7 +65,8 @@ async function buildPackage(folder: string): Promise<void> {
   await writeFile(join(folder, "README.md"), readme.replaceAll("VERSION", VERSION));
   await writeFile(join(folder, "THIRD-PARTY-LICENSES.txt"), await licenseTexts());
   await writeService(folder);
-  const manifest = manifestOf(JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")));
+  const exports = await writeClient(folder);
+  const manifest = { ...manifestOf(JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"))), exports };
   await writeFile(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
@@ -74,8 +76,26 @@ async function writeService(folder: string): Promise<void> {
   await writeFile(join(folder, PACKAGED.script), script);
   await writeFile(join(folder, PACKAGED.description), JSON.stringify(WorkerDescription.parse(description)));
   // A separate folder, because the repository's folder keeps files of earlier builds.
-  await ensureAssets(join(folder, PACKAGED.assets));
+  const assets = await ensureAssets(join(folder, PACKAGED.assets));
+  const shell = join(assets, "shell.html");
+  await writeFile(shell, (await readFile(shell, "utf8")).replace("npm run copra --", "npx copra"));
 }
+
+/** Builds the typed client as `copra/client`. Returns the entries of `exports` for it. */
+async function writeClient(folder: string): Promise<Record<string, unknown>> {
+  await buildClient(join(folder, "client"));
+  const manifest = join(folder, "client", "package.json");
+  const { exports } = Exports.parse(JSON.parse(await readFile(manifest, "utf8")));
+  for (const file of [manifest, join(folder, "client", "LICENSE")]) await rm(file);
+  const below = (path: string): string => path.replace(/^\./, "./client");
+  return Object.fromEntries(
+    Object.entries(exports).map(([name, { types, default: script }]) => [
+      below(name),
+      { types: below(types), default: below(script) },
+    ]),
+  );
+}
+const Exports = z.object({ exports: z.record(z.string(), z.object({ types: z.string(), default: z.string() })) });
 
 /** The packages of package-lock.json, for their licenses. */
 const Lock = z.object({
@@ -142,7 +162,7 @@ function manifestOf(packageJson: unknown) {
     engines: { node: ">=20.3" },
     dependencies: Object.fromEntries(DEPENDENCIES.map((name) => [name, dependencies[name] ?? ""])),
     optionalDependencies,
-    files: ["assets", "cli", "encoder-node", "local", "migrations", "worker", "NOTICE", "THIRD-PARTY-*"],
+    files: ["assets", "cli", "client", "encoder-node", "local", "migrations", "worker", "NOTICE", "THIRD-PARTY-*"],
   };
 }
 

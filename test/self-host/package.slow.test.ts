@@ -77,12 +77,32 @@ async function end(child: ChildProcess): Promise<void> {
 it("contains no sources or tools, and is small", () => {
   const root = join(place, "node_modules", "copra");
   const files = readdirSync(root, { recursive: true }).map(String);
-  expect(files.filter((file) => /\.tsx?$/.test(file))).toEqual([]);
+  expect(files.filter((file) => /(?<!\.d)\.tsx?$/.test(file))).toEqual([]);
   for (const name of ["esbuild", "wrangler", "typescript"]) {
     expect(existsSync(join(place, "node_modules", name))).toBe(false);
   }
   expect(statSync(tarball).size).toBeLessThan(6e6);
   expect(files).toEqual(expect.arrayContaining(["README.md", "LICENSE", "NOTICE", "THIRD-PARTY-LICENSES.txt"]));
+});
+
+it("contains the typed client as copra/client, for Node and for the compiler", async () => {
+  const program = `
+import { Copra } from "copra/client";
+import { CopraAdmin } from "copra/client/admin";
+import { fileSource } from "copra/client/node";
+import { verifyWebhook } from "copra/client/webhook";
+const copra = new Copra({ url: "http://127.0.0.1:1", key: "k", retries: 0 });
+console.log(typeof CopraAdmin, typeof fileSource, typeof verifyWebhook);
+console.log(await copra.health().catch(({ code }) => code));
+`;
+  writeFileSync(join(place, "client.mjs"), program);
+  const { stdout } = await promisify(execFile)(process.execPath, ["client.mjs"], { cwd: place, env: env() });
+  expect(stdout).toBe("function function function\nnetwork_error\n");
+  const misspelled = `${program}\n// @ts-expect-error: a misspelled format\nvoid copra.jobs.plan({ outputs: { "mp4:72Op": {} } });`;
+  writeFileSync(join(place, "client.mts"), misspelled.replace("({ code })", "({ code }: { code: string })"));
+  const strict = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2022", "--lib", "es2024,dom"];
+  const tsc = [join(ROOT, "node_modules/typescript/bin/tsc"), ...strict, "--types", "", "client.mts"];
+  await promisify(execFile)(process.execPath, tsc, { cwd: place });
 });
 
 it("serves guides and dashboard, encodes on a joined node, and makes a backup", async () => {
@@ -94,7 +114,7 @@ it("serves guides and dashboard, encodes on a joined node, and makes a backup", 
   const { api, nodeToken } = readStackFile(home) as StackFile;
   const origin = new URL(api).origin;
   expect(await (await fetch(`${origin}/docs/self-hosting`)).text()).toContain("copra serve");
-  expect((await fetch(`${origin}/dashboard`)).status).toBe(200);
+  expect(await (await fetch(`${origin}/dashboard`)).text()).toContain('content="npx copra"');
 
   writeFileSync(join(folder, "token"), nodeToken, { mode: 0o600 });
   const node = start(
