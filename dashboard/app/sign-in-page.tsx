@@ -1,4 +1,5 @@
 // Signing in with a key or a token. One-time links sign in without this page (start.ts).
+import { COMMAND } from "../core/command.ts";
 import { ended, signIn } from "../core/session.ts";
 import { Button } from "../parts/controls/button.tsx";
 import { Field, useForm } from "../parts/controls/form.tsx";
@@ -30,7 +31,7 @@ export function SignInPage() {
         />
         <Button type="submit" text={isBusy ? "Signing in …" : "Sign in"} class="primary" disabled={isBusy} />
         <p class="muted">
-          Or open the link that <code>npm run copra -- dashboard</code> prints. It signs in once, without typing.
+          Or open the link that <code>{COMMAND} dashboard</code> prints. It signs in once, without typing.
         </p>
       </form>
     </main>

@@ -1,5 +1,6 @@
 // The content of the page when the list is empty.
 import type { JobRequest } from "../../client/index.ts";
+import { COMMAND } from "../core/command.ts";
 import { navigate } from "../core/location.ts";
 import { copra, url } from "../core/service.ts";
 import { CodeBlock } from "../parts/code-block.tsx";
@@ -41,7 +42,7 @@ const FIRST = {
 
 const firstCurl = (): string => `curl -u $API_KEY: ${url}/v2/jobs -d '${JSON.stringify(FIRST, null, 2)}'`;
 
-const firstCommand = (): string => `npm run copra -- encode video.mov --to mp4:720p --to jpg:320x -o out --url ${url}`;
+const firstCommand = (): string => `${COMMAND} encode video.mov --to mp4:720p --to jpg:320x -o out --url ${url}`;
 
 function FirstJob() {
   const { onSubmit, isBusy, error } = useForm(async () => {

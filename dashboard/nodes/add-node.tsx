@@ -1,6 +1,7 @@
 // Adds a node: makes a token, shows what to type on the machine, and waits until the node is there.
 import { useRef, useState } from "preact/hooks";
 import type { NewNodeToken, Node } from "../../client/index.ts";
+import { COMMAND, IS_PACKAGE } from "../core/command.ts";
 import { count } from "../core/format.ts";
 import { CodeBlock } from "../parts/code-block.tsx";
 import { Button } from "../parts/controls/button.tsx";
@@ -63,9 +64,14 @@ function Start({ token, come }: { readonly token: string; readonly come: readonl
           {url} leads every machine to itself. For another machine, open this page by an address that it reaches.
         </p>
       )}
-      <p>In a checkout of Copra on the machine. The token is shown only here.</p>
+      <p>
+        {way === "docker" || !IS_PACKAGE
+          ? "In a checkout of Copra on the machine."
+          : "In a folder on the machine, after npm install of Copra's package."}{" "}
+        The token is shown only here.
+      </p>
       <Tabs tabs={WAYS} chosen={way} choose={setWay} label="How the node is started">
-        <CodeBlock label="Shell" text={startCommands(way, { url, token })} wrap />
+        <CodeBlock label="Shell" text={startCommands(way, { command: COMMAND, url, token })} wrap />
       </Tabs>
       <Arrived nodes={come} />
     </div>

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { isLoopback, startCommands, WAYS } from "./node-commands.ts";
 
-const SERVICE = { url: "https://encode.example.com", token: `n-${"a".repeat(43)}` };
+const SERVICE = { command: "npm run copra --", url: "https://encode.example.com", token: `n-${"a".repeat(43)}` };
 
 it.each(WAYS)("$name: a shell runs the commands with the token in a file that only its user can read", ({ name }) => {
   const folder = mkdtempSync(join(tmpdir(), "copra-add-node-"));
@@ -15,11 +15,18 @@ it.each(WAYS)("$name: a shell runs the commands with the token in a file that on
     const out = execFileSync("sh", ["-c", script], { cwd: folder, encoding: "utf8" });
     const file = join(folder, "copra-node-token");
     expect([readFileSync(file, "utf8").trim(), statSync(file).mode & 0o777]).toEqual([SERVICE.token, 0o600]);
-    expect(out).toMatch(/^(npm run|sudo npm run|docker run) .*--url https:\/\/encode\.example\.com --token-file /m);
+    expect(out).toMatch(
+      /^(npm run copra -- node|sudo npm run copra -- node install|docker run) .*--url https:\/\/encode\.example\.com --token-file /m,
+    );
     expect(out).not.toContain(SERVICE.token);
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+it("names the command of the npm package, where the service is one", () => {
+  const commands = startCommands("node", { ...SERVICE, command: "npx copra" });
+  expect(commands).toContain("\nnpx copra node --url https://encode.example.com --token-file copra-node-token");
 });
 
 it.each([

@@ -11,18 +11,19 @@ export type Way = (typeof WAYS)[number]["name"];
 /** The user of the image (deploy/images/node.Dockerfile). */
 const IMAGE_USER = 10001;
 const FILE = "copra-node-token";
+type Service = { readonly command: string; readonly url: string; readonly token: string };
 
 /**
- * Commands to type in a checkout of Copra on the encoding machine. `url`: the service's URL; `token`: letters and
- * digits.
+ * Commands to type on the encoding machine, where Copra is. `command`: how its command line is run there; `url`: the
+ * service's URL; `token`: letters and digits.
  */
-export function startCommands(way: Way, { url, token }: { readonly url: string; readonly token: string }): string {
+export function startCommands(way: Way, { command, url, token }: Service): string {
   const write = `(umask 077; echo ${token} > ${FILE})`;
   switch (way) {
     case "node":
-      return [write, `npm run node -- --url ${url} --token-file ${FILE}`].join("\n");
+      return [write, `${command} node --url ${url} --token-file ${FILE}`].join("\n");
     case "systemd":
-      return [write, `sudo npm run copra -- node install --url ${url} --token-file ${FILE}`].join("\n");
+      return [write, `sudo ${command} node install --url ${url} --token-file ${FILE}`].join("\n");
     case "docker":
       return [
         `${write}; sudo chown ${IMAGE_USER} ${FILE}`,

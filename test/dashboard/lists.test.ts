@@ -538,7 +538,7 @@ describe("the nodes", () => {
     await dialog.getByRole("button", { name: "Create its token" }).click();
     await dialog.getByText("Waiting for the node").waitFor();
     const commands = dialog.locator("pre");
-    expect(await commands.textContent()).toContain(`npm run node -- --url ${fake.url} --token-file`);
+    expect(await commands.textContent()).toContain(`npm run copra -- node --url ${fake.url} --token-file`);
     for (const [way, command] of [
       ["Docker", "docker run"],
       ["systemd", "node install"],
