@@ -10,13 +10,14 @@ export const listAccounts: Run = async (context) => {
   const accounts = await (await adminOf(context)).accounts.list({ signal });
   output.data({ accounts }, () =>
     table([
-      ["ACCOUNT", "NAME", "CREATED", "JOBS", "RUNNING", "WEIGHT"].map(output.colors.bold),
-      ...accounts.map(({ id, name, created_at, max_unfinished_jobs, max_running, weight }) => [
+      ["ACCOUNT", "NAME", "CREATED", "JOBS", "RUNNING", "PRIORITY", "WEIGHT"].map(output.colors.bold),
+      ...accounts.map(({ id, name, created_at, max_unfinished_jobs, max_running, max_priority, weight }) => [
         id,
         printable(name),
         created_at,
         max_unfinished_jobs === null ? "default" : String(max_unfinished_jobs),
         max_running === null ? "any" : String(max_running),
+        max_priority === null ? "own jobs" : `up to ${max_priority}`,
         String(weight),
       ]),
     ]),
@@ -36,14 +37,14 @@ export const createAccount: Run = async (context, [name = ""]) => {
   output.words("Key and secret are shown only now");
 };
 
-type LimitName = "max_unfinished_jobs" | "max_running" | "weight";
+type LimitName = "max_unfinished_jobs" | "max_running" | "max_priority" | "weight";
 
 /** Sets a limit of an account. */
 export const setLimit =
   (limit: LimitName): Run =>
   async (context, [account = "", text = ""]) => {
     const isDefault = text === "default" && limit !== "weight";
-    if (!isDefault && !/^\d{1,6}$/.test(text)) {
+    if (!isDefault && !/^-?\d{1,6}$/.test(text)) {
       throw usageError(`The number must be a whole number${limit === "weight" ? "" : ' or "default"'}, not "${text}"`);
     }
     const { output, signal } = context;

@@ -28,6 +28,12 @@ export const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await accounts()).setLimit("max_running"),
   },
   {
+    name: "accounts max-priority",
+    summary: "Let the priorities of an account's jobs up to this one count beside other accounts; by default none does",
+    arguments: [ACCOUNT, { ...NUMBER, description: '-50 to 50, or "default"' }],
+    load: async () => (await accounts()).setLimit("max_priority"),
+  },
+  {
     name: "accounts weight",
     summary: "Set an account's share of the nodes while others wait: 1 (new accounts) to 1000",
     arguments: [ACCOUNT, { ...NUMBER, description: "1 to 1000" }],

@@ -74,7 +74,7 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "jobs front",
-    summary: "Move waiting jobs to the front: give them the highest priority, or another priority",
+    summary: "Move waiting jobs before the account's other jobs: give them the highest priority, or another priority",
     arguments: [{ name: "<ids...>", description: "The jobs' ids" }],
     options: [{ flags: "--priority <number>", description: "From -50 to 50; 50 by default" }],
     examples: ["copra jobs front 3clA7G2GY8bXR5", "copra jobs front 3clA7G2GY8bXR5 --priority -10"],

@@ -31,6 +31,7 @@ export const KeyBody = strictObject({
 const whole = (max: number, rule: string) => z.int(rule).min(1, rule).max(max, rule);
 const LIMIT_RULE = "must be null or a whole number from 1 to 100000";
 const MAX_WEIGHT = 1000;
+const PRIORITY_RULE = "must be null or a whole number from -50 to 50";
 
 export const LimitsBody = strictObject({
   max_unfinished_jobs: whole(100_000, LIMIT_RULE)
@@ -41,12 +42,19 @@ export const LimitsBody = strictObject({
     .nullable()
     .exactOptional()
     .describe("Maximum tasks of the account that run on nodes at a time; null: no limit"),
+  max_priority: z
+    .int(PRIORITY_RULE)
+    .min(-50, PRIORITY_RULE)
+    .max(50, PRIORITY_RULE)
+    .nullable()
+    .exactOptional()
+    .describe("Priorities up to this one also count beside other accounts; null: they order only the account's jobs"),
   weight: whole(MAX_WEIGHT, `must be a whole number from 1 to ${MAX_WEIGHT}`)
     .exactOptional()
     .describe("The share of the account in the nodes while others wait: twice the weight gets twice the encoding time"),
 }).refine(
   (limits) => Object.keys(limits).length > 0,
-  "must have at least one of max_unfinished_jobs, max_running, weight",
+  "must have at least one of max_unfinished_jobs, max_running, max_priority, weight",
 );
 
 export const ResealBody = strictObject({

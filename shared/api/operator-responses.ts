@@ -14,6 +14,7 @@ export type NewAccount = z.infer<typeof NewAccount>;
 const limits = {
   max_unfinished_jobs: z.int().nullable().describe("The limit of the account; null: the limit of the service"),
   max_running: z.int().nullable().describe("Maximum tasks that run at a time; null: no limit"),
+  max_priority: z.int().nullable().describe("Priorities up to this one count beside other accounts; null: none does"),
   weight: z.int().describe("The share in the nodes while other accounts wait"),
 };
 

@@ -30,7 +30,7 @@ export const SettingsSpec = z.object({
   qualityReport: z.boolean().default(false),
   /** The pool whose nodes do the work. */
   queue: z.string().default(DEFAULT_POOL),
-  /** -50 to 50; work of a higher priority is assigned first. */
+  /** -50 to 50; work of a higher priority is assigned before other work of the account. */
   priority: z.int().default(0),
   /** Labels that a node must have; sorted, without duplicates. */
   require: z.array(z.string()).default([]),
@@ -99,7 +99,7 @@ export const SettingsBody = strictObject({
   queue: PoolName.default(DEFAULT_POOL).describe("The pool of nodes that does the work"),
   priority: priority
     .default(0)
-    .describe(`Work of a higher priority is assigned first: -${MAX_PRIORITY} to ${MAX_PRIORITY}`),
+    .describe(`Work of a higher priority comes before other work of the account: -${MAX_PRIORITY} to ${MAX_PRIORITY}`),
   require: Labels.default([]).describe("Labels that a node must have to get the work, such as `gpu` or `region:eu`"),
   start_at: isoTime
     .optional()
@@ -120,7 +120,9 @@ export const SettingsBody = strictObject({
 /** The body of PATCH /v2/jobs/:id. */
 export const JobChanges = strictObject({
   settings: strictObject({
-    priority: priority.describe(`Work of a higher priority is assigned first: -${MAX_PRIORITY} to ${MAX_PRIORITY}`),
+    priority: priority.describe(
+      `Work of a higher priority comes before other work of the account: -${MAX_PRIORITY} to ${MAX_PRIORITY}`,
+    ),
   })
     .exactOptional()
     .describe("Changes before the end of the job"),

@@ -11,6 +11,7 @@ import type { AccountEvent, AccountRpc, Admission } from "../rpc/account.ts";
 import { settingsOf } from "../settings.ts";
 import { AccountEvents } from "./account-events.ts";
 import { Receivers } from "./receivers.ts";
+import { RunningProbes } from "./running-probes.ts";
 
 /** The route that rotates a secret calls `forgetSecrets`; this limit applies when that call is lost. */
 const KEEP_SECRETS_MS = 60_000;
@@ -30,6 +31,7 @@ export class AccountObject extends DurableObject<Env> implements AccountRpc {
   readonly #receivers: Receivers;
   readonly #events: AccountEvents;
   readonly #followed = new FollowedJobs();
+  readonly #probes: RunningProbes;
   #count: JobCount | null = null;
   #counting: Promise<void> | null = null;
   #secrets: Secrets | null = null;
@@ -40,6 +42,7 @@ export class AccountObject extends DurableObject<Env> implements AccountRpc {
     super(ctx, env);
     this.#receivers = new Receivers(ctx.storage.kv);
     this.#events = new AccountEvents(ctx, env);
+    this.#probes = new RunningProbes(ctx.storage.kv);
   }
 
   get #id(): string {
@@ -52,12 +55,26 @@ export class AccountObject extends DurableObject<Env> implements AccountRpc {
     return started;
   }
 
+  async startProbe(id: string, limit: number): Promise<number> {
+    if (!(await this.#hasRoom(limit))) return 0;
+    this.#probes.started(id, Date.now());
+    return 1;
+  }
+
+  async probeEnded(id: string): Promise<void> {
+    this.#probes.ended(id);
+  }
+
   async #startJob(limit: number): Promise<boolean> {
-    if (judgeJob(this.#count, limit, Date.now()) === "count") await this.#recount(limit);
-    const verdict = judgeJob(this.#count, limit, Date.now());
-    if (verdict === "reject") return false;
+    if (!(await this.#hasRoom(limit))) return false;
     if (this.#count) this.#count = { ...this.#count, started: this.#count.started + 1 };
     return true;
+  }
+
+  async #hasRoom(limit: number): Promise<boolean> {
+    const verdict = () => judgeJob(this.#count, limit - this.#probes.count(Date.now()), Date.now());
+    if (verdict() === "count") await this.#recount(limit);
+    return verdict() !== "reject";
   }
 
   async admitDelivery(receiver: string): Promise<Admission> {

@@ -10,11 +10,11 @@ import { accounts, jobs } from "./schema.ts";
 export type AccountSummary = Pick<Account, "id" | "name" | "createdAt" | keyof AccountLimits>;
 
 /** Limits of an account that the operator can change. */
-export type AccountLimits = Pick<Account, "maxUnfinishedJobs" | "weight" | "maxRunning">;
+export type AccountLimits = Pick<Account, "maxUnfinishedJobs" | "weight" | "maxRunning" | "maxPriority">;
 
 export const listAccounts = (db: D1Database): Promise<AccountSummary[]> => {
-  const { id, name, createdAt, maxUnfinishedJobs, weight, maxRunning } = accounts;
-  const summary = { id, name, createdAt, maxUnfinishedJobs, weight, maxRunning };
+  const { id, name, createdAt, maxUnfinishedJobs, weight, maxRunning, maxPriority } = accounts;
+  const summary = { id, name, createdAt, maxUnfinishedJobs, weight, maxRunning, maxPriority };
   return runQuery(drizzle(db).select(summary).from(accounts).orderBy(createdAt));
 };
 

@@ -16,6 +16,8 @@ export const accounts = sqliteTable("accounts", {
   weight: integer("weight").notNull().default(1),
   /** Limit of tasks that run at the same time; null: no limit. */
   maxRunning: integer("max_running"),
+  /** Priorities up to this one also count beside other accounts; null: only within the account. */
+  maxPriority: integer("max_priority"),
   createdAt: integer("created_at").notNull(),
 });
 

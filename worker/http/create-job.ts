@@ -19,7 +19,7 @@ import { resolveStorage } from "../storage/resolve-storage.ts";
 import { keepForJob } from "../storage/source-uploads/remove-uploads.ts";
 import { checkJobQuota } from "./job-quota.ts";
 import { findOwnTemplate, withTemplate } from "./job-template.ts";
-import { type JobCreator, type NewJob, requireValidKey, resultOf, startJob, storeJobs } from "./new-job.ts";
+import { type JobCreator, type NewJob, requireValidKey, resultOf, shareOf, startJob, storeJobs } from "./new-job.ts";
 import { resolveInput } from "./resolve-input.ts";
 import { withSavedStorage } from "./saved-storage.ts";
 
@@ -119,7 +119,6 @@ async function specOf(
   const streamKeys = settleStreamKeys(secrets.streamKeys, randomBytes);
   const { outputs, extraUrls } = hideUrls(request.outputs);
   const { input } = request;
-  const share = { weight: account.weight, maxRunning: account.maxRunning };
   const sealing = { ...secrets, webhook, streamKeys, extraUrls };
   const sealedSecrets = await sealJobSecrets(id, sealing, settingsOf(env).sealingKeys);
   if (input.kind === "upload") await keepForJob(env.DB, input.id, id);
@@ -129,7 +128,7 @@ async function specOf(
     createdAt,
     ...request,
     outputs,
-    share,
+    share: shareOf(account),
     sealedSecrets,
     ...(trace ? { trace } : {}),
   };

@@ -33,6 +33,13 @@ export const creatorOf = (context: Context<ClientEnv>): JobCreator => ({
   origin: new URL(context.req.url).origin,
 });
 
+/** The account's part in the order of work on the nodes. */
+export const shareOf = ({ weight, maxRunning, maxPriority }: Account): JobSpec["share"] => ({
+  weight,
+  maxRunning,
+  maxPriority,
+});
+
 export type NewJob = { id: JobId; createdAt: number };
 
 /** A requested job. `body` is the request in bytes: a repeated `key` must have the same. */

@@ -22,6 +22,10 @@ export type AccountEvent = { readonly key: string } & (
 export interface AccountRpc extends DurableObject<unknown> {
   /** Counts jobs while the account has fewer than `limit` unfinished jobs. Returns their number, at most `count`. */
   startJobs(limit: number, count: number): Promise<number>;
+  /** Counts a probe while the account has fewer than `limit` unfinished jobs and probes. Returns 1, else 0. */
+  startProbe(id: string, limit: number): Promise<number>;
+  /** Reports the end of a probe. */
+  probeEnded(id: string): Promise<void>;
   /** Requests permission for a delivery to a receiver. */
   admitDelivery(receiver: string): Promise<Admission>;
   /** Reports the end of a delivery that was admitted. */

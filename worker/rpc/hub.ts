@@ -19,11 +19,13 @@ export const TicketOffer = z.object({
   accountId: z.string(),
   slotClass: z.enum(SLOT_CLASSES),
   requirements: Requirements.default(NO_REQUIREMENTS),
-  /** -50 to 50. Work of a higher priority is assigned first. */
+  /** -50 to 50. Work of a higher priority comes before other work of the account. */
   priority: z.number().default(0),
   /** The account's share beside other accounts, and its limit of running tasks (null: no limit). */
   weight: z.number().default(1),
   maxRunning: z.number().nullable().default(null),
+  /** Priorities up to this one also count beside other accounts; null: accounts take turns whatever the priority. */
+  maxPriority: z.number().nullable().default(null),
   count: z.int(),
   /** Creation time of the job. The oldest job of an account is served first, however often it advertises. */
   since: z.number(),

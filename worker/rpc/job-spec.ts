@@ -34,7 +34,7 @@ export const JobSpec = z.object({
   template: z.string().exactOptional(),
   tags: Tags.exactOptional(),
   /** The account's weight and limit of running tasks at the creation of the job. */
-  share: z.object({ weight: z.int(), maxRunning: z.int().nullable() }).default({ weight: 1, maxRunning: null }),
+  share: z.object({ weight: z.int(), maxRunning: z.int().nullable(), maxPriority: z.int().nullable() }),
   /** The trace of the request that created the job, or of the last request that restarted it. */
   trace: TraceContext.exactOptional(),
   /** The storage's credentials, the account's webhook secret and other secrets, sealed to this job. */

@@ -165,6 +165,7 @@ export class MatchingRun {
       priority,
       weight: 1,
       maxRunning: null,
+      maxPriority: null,
       blamed: [],
       steady: false,
     };

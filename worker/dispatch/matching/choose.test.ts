@@ -36,6 +36,7 @@ const ticket = (jobId: string, changes: Partial<Ticket> = {}): Ticket => ({
   priority: 0,
   weight: 1,
   maxRunning: null,
+  maxPriority: null,
   blamed: [],
   steady: false,
   waitingSince: NOW,

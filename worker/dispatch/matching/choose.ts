@@ -1,5 +1,6 @@
-// Chooses the next ticket and its node: first the higher band of priority, then the account that has used least, then
-// the account's oldest job. Iterates over all tickets, except tickets of accounts that may run no more tasks.
+// Chooses the next ticket and its node: first the account that has used least, then the higher band of priority among
+// the account's tickets, then the account's oldest job. Accounts with a `maxPriority` come before or after others.
+// Iterates over all tickets, except tickets of accounts that may run no more tasks.
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 import { Candidates, freeNodes } from "./candidates.ts";
 import type { ConnectedNode } from "./nodes/connected-node.ts";
@@ -13,12 +14,14 @@ export type Match<Node> = { readonly ticket: Ticket; readonly node: Node; readon
 /** A match with the waiting ticket's entry. */
 export type Choice<Node> = { readonly entry: Entry; readonly node: Node; readonly slots: number };
 
-/** A ticket, its band of priority, and the node that should take it. */
-type Candidate<Node> = { readonly entry: Entry; readonly band: number; readonly node: Node };
+/** Bands of a ticket's priority: beside tickets of other accounts, and among the tickets of its account. */
+type Bands = { readonly among: number; readonly own: number };
+/** A ticket, its bands of priority, and the node that should take it. */
+type Candidate<Node> = { readonly entry: Entry; readonly bands: Bands; readonly node: Node };
 /** The first tickets of a search by class. `noRoom`: some accounts had no room for other tickets. */
 type Found<Node> = Record<SlotClass, Candidate<Node> | null> & { noRoom: boolean };
-/** True if a ticket of a band comes before the candidate found so far; null: no candidate yet. */
-type Order<Node> = (entry: Entry, band: number, found: Candidate<Node> | null) => boolean;
+/** True if a ticket of these bands comes before the candidate found so far; null: no candidate yet. */
+type Order<Node> = (entry: Entry, bands: Bands, found: Candidate<Node> | null) => boolean;
 
 const BANDS = 5;
 /** Waiting time after which a ticket rises by a band of priority, so that no ticket waits for ever. */
@@ -84,14 +87,14 @@ export class Chooser<Node extends ConnectedNode> {
         const { ticket } = entry;
         const { notBefore, slotClass, prefer, requirements } = ticket;
         if (notBefore > now || (prefer === null && !free[slotClass])) continue;
-        const band = bandOf(ticket, now);
-        if (!comesFirst(entry, band, found[slotClass])) continue;
+        const bands = bandsOf(ticket, now);
+        if (!comesFirst(entry, bands, found[slotClass])) continue;
         const node = this.#candidates.nodeFor(entry, now, nodes);
         if (!node) continue;
         const key = `${slotClass} ${requirements.pool}`;
         const room = rooms.get(key) ?? roomOf(entry, this.#roster, othersWait);
         rooms.set(key, room);
-        if (room > 0) found[slotClass] = { entry, band, node };
+        if (room > 0) found[slotClass] = { entry, bands, node };
         else found.noRoom = true;
       }
     }
@@ -116,7 +119,8 @@ export class Chooser<Node extends ConnectedNode> {
    * unless the encode's source would be fetched again.
    */
   #isBefore(inspect: Candidate<Node>, encode: Candidate<Node>): boolean {
-    if (inspect.band !== encode.band) return inspect.band > encode.band;
+    const byBand = byBands(inspect, encode);
+    if (byBand !== 0) return byBand > 0;
     const { prefer } = encode.entry.ticket;
     const source = prefer === null ? null : this.#roster.accepter(prefer);
     return source !== null && encode.node !== source;
@@ -148,22 +152,33 @@ export class Chooser<Node extends ConnectedNode> {
   }
 }
 
-/** The band of a priority: -50…-31, -30…-11, -10…9, 10…29, 30…50. Each rise of the ticket adds a band. */
-export function bandOf({ priority, waitingSince }: Ticket, now: number): number {
+/** The band of a priority: -50…-31, -30…-11, -10…9, 10…29, 30…50. */
+const bandOf = (priority: number): number => Math.min(BANDS - 1, Math.max(0, Math.floor((priority + 50) / 20)));
+
+/**
+ * The bands of a ticket. Each rise of the ticket adds a band. Beside other accounts, the ticket rises up to the band of
+ * its account's `maxPriority`; without a `maxPriority` it stays in the middle.
+ */
+export function bandsOf({ priority, maxPriority, waitingSince }: Ticket, now: number): Bands {
   const risen = Math.floor(Math.max(0, now - waitingSince) / RISE_EVERY_MS);
-  return Math.min(BANDS - 1, Math.max(0, Math.floor((priority + 50) / 20)) + risen);
+  const own = Math.min(BANDS - 1, bandOf(priority) + risen);
+  return { own, among: maxPriority === null ? bandOf(0) : Math.min(own, bandOf(maxPriority)) };
 }
 
+/** Positive: the bands of the first candidate come first. Only tickets of the same account compare their own bands. */
+const byBands = (one: Omit<Candidate<unknown>, "node">, other: Candidate<unknown>): number =>
+  one.bands.among - other.bands.among ||
+  (one.entry.account === other.entry.account ? one.bands.own - other.bands.own : 0);
+
 /** The order of turns. */
-function inTurn(entry: Entry, band: number, found: Candidate<unknown> | null): boolean {
+function inTurn(entry: Entry, bands: Bands, found: Candidate<unknown> | null): boolean {
   if (!found) return true;
-  if (band !== found.band) return band > found.band;
-  const other = found.entry;
+  const byBand = byBands({ entry, bands }, found);
+  if (byBand !== 0) return byBand > 0;
+  const [{ account }, other] = [entry, found.entry.account];
+  if (account === other) return isOlder(entry.ticket, found.entry.ticket);
   // Also for inspections: they lead to encodes.
-  const used = entry.account.used.encode - other.account.used.encode;
-  if (used !== 0) return used < 0;
-  if (entry.account !== other.account) return entry.account.turn < other.account.turn;
-  return isOlder(entry.ticket, other.ticket);
+  return (account.used.encode - other.used.encode || account.turn - other.turn) < 0;
 }
 
 /** True if the job of the first ticket is older than the job of the second. */

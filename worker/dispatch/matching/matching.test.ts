@@ -77,6 +77,32 @@ describe("the order of work", () => {
     expect(order).toEqual(["a1", "b8", "c7", "a2", "b9", "a3"]);
   });
 
+  it("serves accounts in turn whatever the priorities of their jobs, except priorities up to an account's cap", () => {
+    const [a1, a2, a3] = [1, 2, 3].map((since) => offerOf(`a${since}`, { since, priority: 50 }));
+    if (!a1 || !a2 || !a3) throw new Error("no offers");
+    const bulk = offerOf("a4", { since: 0, priority: -50 });
+    const others = [offerOf("b8", { since: 8 }), offerOf("c9", { since: 9 })];
+    const orderWith = (maxPriority: number | null) =>
+      orderOf([a1, a2, a3, bulk].map((offer) => ({ ...offer, maxPriority })).concat(others));
+    expect(orderWith(null)).toEqual(["a1", "b8", "c9", "a2", "a3", "a4"]);
+    expect(orderWith(50)).toEqual(["a1", "a2", "a3", "b8", "c9", "a4"]);
+    expect(orderWith(0)).toEqual(["a1", "b8", "c9", "a2", "a3", "a4"]);
+    expect(orderWith(-50)).toEqual(["b8", "c9", "a1", "a2", "a3", "a4"]);
+  });
+
+  it("lets waiting work rise beside other accounts only up to its account's cap", () => {
+    const later = (maxPriority: number | null) => {
+      const fleet = new SimulatedFleet(() => 60);
+      fleet.advertise(...[1, 2, 3].map((since) => offerOf(`a${since}`, { since, priority: -50, maxPriority })));
+      fleet.now += 3 * 15 * 60_000;
+      fleet.advertise(offerOf("b8"));
+      fleet.connect(nodeOf("a", { inspect: 0, encode: 1 }));
+      while (fleet.waiting().length > 0 && fleet.advance());
+      return fleet.assigned.map(({ offer }) => offer.jobId.replaceAll("0", ""));
+    };
+    expect([null, -50, 50].map((cap) => later(cap).indexOf("b8"))).toEqual([1, 0, 3]);
+  });
+
   it("serves higher priorities first", () => {
     const offers = [-50, 0, 50, -20, 20].map((priority) => offerOf(`j${priority}`.replace("-", "x"), { priority }));
     expect(orderOf(offers)).toEqual(["j5", "j2", "j", "jx2", "jx5"]);
@@ -260,14 +286,15 @@ it.each(SEEDS.slice(0, 3))("starves no work, whatever work comes later (seed %i)
   const random = randomOf(seed);
   const fleet = new SimulatedFleet(() => 30 + 60 * random());
   fleet.connect(nodeOf("n", { inspect: 0, encode: 4 }));
-  fleet.advertise(offerOf("busy", { priority: 50, since: fleet.now, count: 8 }));
+  const first = { priority: 50, maxPriority: 50 };
+  fleet.advertise(offerOf("busy", { ...first, since: fleet.now, count: 8 }));
   fleet.advertise(offerOf("z0", { priority: -50, since: fleet.now }));
   const startedAt = fleet.now;
   const isDone = (): boolean => !fleet.waiting().some(({ jobId }) => jobId.startsWith("z"));
   // A job of a new account with the highest priority arrives each second: twenty times more work than the node can do.
   for (let jobs = 0; !isDone() && jobs < 16_000; jobs++) {
     fleet.now += 1000;
-    fleet.advertise(offerOf(`j${jobs}`, { accountId: `new-${jobs}`, priority: 50, since: fleet.now }));
+    fleet.advertise(offerOf(`j${jobs}`, { accountId: `new-${jobs}`, ...first, since: fleet.now }));
     while (fleet.nextEndAt <= fleet.now) fleet.advance();
   }
   expect(isDone()).toBe(true);

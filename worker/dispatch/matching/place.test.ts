@@ -24,6 +24,7 @@ const mine = offerOf("mine", { since: NOW });
 const older = offerOf("m-older", { since: 1 });
 const younger = offerOf("m-younger", { since: NOW + 1 });
 const stranger = offerOf("stranger", { since: 1 });
+const FIRST = { priority: 50, maxPriority: 50 };
 const elsewhere = { pool: "gpu", labels: [], needs: [] };
 
 it.each<[name: string, slots: number, waiting: TicketOffer[], ahead: number, seconds: number | null]>([
@@ -34,7 +35,10 @@ it.each<[name: string, slots: number, waiting: TicketOffer[], ahead: number, sec
   ["waits for each chunk of a job", 1, [{ ...older, count: 5 }, mine], 1, 6 * ENCODE],
   ["waits for what follows an inspection", 1, [{ ...older, slotClass: "inspect" }, mine], 1, INSPECT + 2 * ENCODE],
   ["waits for a younger job with a higher priority", 1, [mine, { ...younger, priority: 50 }], 1, 2 * ENCODE],
-  ["does so for that of another account", 1, [mine, { ...stranger, since: NOW, priority: 50 }], 1, 2 * ENCODE],
+  ["does not wait for its account's older jobs of a lower priority", 1, [{ ...older, priority: -50 }, mine], 0, ENCODE],
+  ["takes turns with another account's jobs of any priority", 1, [mine, { ...stranger, priority: 50 }], 0, 2 * ENCODE],
+  ["waits for another account's jobs up to its cap", 1, [mine, { ...stranger, ...FIRST }], 1, 2 * ENCODE],
+  ["does not wait for accounts with a lower cap", 1, [mine, { ...stranger, ...FIRST, maxPriority: -50 }], 0, ENCODE],
   ["shares the slots with other accounts in turn", 1, [mine, stranger], 0, 2 * ENCODE],
   [
     "gets more of them by its weight",

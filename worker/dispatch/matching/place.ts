@@ -1,26 +1,28 @@
 // The place of a job's work among the work that waits for the same nodes, and its approximate start.
 import type { Place } from "../../rpc/hub-reports.ts";
-import { bandOf, isOlder } from "./choose.ts";
+import { bandsOf, isOlder } from "./choose.ts";
 import type { DemandSource } from "./demand.ts";
 import type { Ticket } from "./waiting/tickets.ts";
 
 /**
- * Returns null if no task of the job waits. Older jobs of its account come first, and so do jobs of any account with a
- * higher band of priority. Accounts in the same band take turns: each gets its share of the slots, by its weight. The
- * estimate assumes that all slots suit the job, and that each task takes the average time.
+ * Returns null if no task of the job waits. Jobs of its account with a higher band of priority, and older jobs in the
+ * band, come first. Other accounts take turns: each gets its share of the slots, by its weight, unless a `maxPriority`
+ * puts its jobs first or last. The estimate assumes that all slots suit the job, and that each task takes the average
+ * time.
  */
 export function placeOf(jobId: string, { roster, tickets, meanS }: DemandSource, now: number): Place | null {
   const waiting = [...tickets];
   const mine = waiting.find((ticket) => ticket.jobId === jobId);
   if (!mine) return null;
   const { pool } = mine.requirements;
-  const band = bandOf(mine, now);
+  const { among, own } = bandsOf(mine, now);
   const others = waiting.filter((ticket) => ticket.jobId !== jobId && ticket.requirements.pool === pool);
-  const inTurn = others.filter((ticket) => bandOf(ticket, now) === band);
-  const before = [
-    ...others.filter((ticket) => bandOf(ticket, now) > band),
-    ...inTurn.filter((ticket) => ticket.accountId === mine.accountId && isOlder(ticket, mine)),
-  ];
+  const inTurn = others.filter((ticket) => bandsOf(ticket, now).among === among);
+  const before = others.filter((ticket) => {
+    const bands = bandsOf(ticket, now);
+    if (ticket.accountId !== mine.accountId || bands.among !== among) return bands.among > among;
+    return bands.own === own ? isOlder(ticket, mine) : bands.own > own;
+  });
   const weights = new Map([mine, ...inTurn].map(({ accountId, weight }) => [accountId, weight]));
   const share = mine.weight / [...weights.values()].reduce((sum, weight) => sum + weight, 0);
   const slots = Math.min(roster.slots(pool, "encode") * share, mine.maxRunning ?? Infinity);

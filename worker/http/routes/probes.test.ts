@@ -2,7 +2,7 @@ import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { jobOf } from "../../rpc/job.ts";
-import { basic, jobBody, newAccount, PROBE, SECRET_KEY, send } from "../../testing/jobs.ts";
+import { ADMIN, basic, bearer, jobBody, newAccount, PROBE, SECRET_KEY, send } from "../../testing/jobs.ts";
 import { rewriteState } from "../../testing/stored-state.ts";
 import { claimFrom } from "../../testing/turns.ts";
 
@@ -67,6 +67,22 @@ describe("a probe", () => {
     const { lease, token } = await inspecting(id);
     await jobOf(env, id).fail(lease, { token, failure: { code: "node_lost", message: "Shutting down" } });
     expect((await ask("GET", `/probes/${id}`)).body).toMatchObject({ status: "queued", completed_at: null });
+  });
+
+  it("counts an unfinished probe as an unfinished job of its account", async () => {
+    const { id: accountId, key } = await newAccount();
+    const limits = { max_unfinished_jobs: 2 };
+    await send(`/v2/admin/accounts/${accountId}/limits`, { method: "POST", body: limits, headers: bearer(ADMIN) });
+    const started = await Promise.all(Array.from({ length: 5 }, () => ask("POST", "/probes", { input: SOURCE }, key)));
+    const admitted = started.filter(({ status }) => status === 202).map(({ body }): string => body.id);
+    expect(admitted.length).toBe(2);
+    const refused = started.filter(({ status }) => status !== 202).map(({ body }) => body.error_code);
+    expect(refused).toEqual(Array.from({ length: 3 }, () => "too_many_jobs"));
+    expect((await ask("POST", "/jobs", jobBody(), key)).body.error_code).toBe("too_many_jobs");
+    await completed(admitted[0] ?? "");
+    await runDurableObjectAlarm(jobOf(env, admitted[0] ?? ""));
+    expect((await ask("POST", "/jobs", jobBody(), key)).status).toBe(201);
+    expect((await ask("POST", "/probes", { input: SOURCE }, key)).body.error_code).toBe("too_many_jobs");
   });
 
   it("keeps a probe out of the lists and the routes of jobs", async () => {

@@ -13,7 +13,7 @@ import { settingsOf } from "../../settings.ts";
 import { type ClientEnv, clientAuth } from "../auth/auth.ts";
 import { parseJson, readBytes } from "../body/read-body.ts";
 import { requireJobQuota } from "../job-quota.ts";
-import { creatorOf, startJob } from "../new-job.ts";
+import { creatorOf, shareOf, startJob } from "../new-job.ts";
 import { parseQuery } from "../query/parse-query.ts";
 import { ProbeParameters } from "../query/probe-query.ts";
 import { resolveInput } from "../resolve-input.ts";
@@ -30,8 +30,8 @@ export const probes = new Hono<ClientEnv>({ strict: false })
     const creator = creatorOf(context);
     const { account, origin } = creator;
     const input = await resolveInput(creator, parsed.value.input, secret);
-    await requireJobQuota(creator, null);
     const id = newJobId(randomBytes);
+    await requireJobQuota(creator, id);
     const trace = readTraceContext(context.req.raw.headers);
     const secrets = { input: secret, storage: null, notification: { url: "" }, webhook: "" };
     await startJob(context.env, {
@@ -44,7 +44,7 @@ export const probes = new Hono<ClientEnv>({ strict: false })
       outputs: [],
       notification: { type: "none", events: false, metadata: false },
       settings,
-      share: { weight: account.weight, maxRunning: account.maxRunning },
+      share: shareOf(account),
       ...(trace ? { trace } : {}),
       sealedSecrets: await sealJobSecrets(id, secrets, sealingKeys),
       isProbe: true,

@@ -11,9 +11,9 @@ import { jobPercent } from "../views/job-view.ts";
 /** Maximum number of notifications in a call: a body may have 900,000 characters, and a call 32 MiB. */
 const MAX_NOTIFICATIONS = 15;
 
-/** True if there are events to send. */
+/** True if there are events to send. Of a probe, the account needs only the end. */
 export const areEventsDue = ({ emitted, outbox, ...state }: JobState): boolean =>
-  emitted.status !== statusOf(state) ||
+  (emitted.status !== statusOf(state) && (!state.spec.isProbe || isTerminalJob(state.status))) ||
   emitted.notifications < outbox.length ||
   outbox.some(({ replayedAt = 0 }) => replayedAt > emitted.replayedAt);
 

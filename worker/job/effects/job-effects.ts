@@ -68,7 +68,7 @@ export function pendingEffects(state: JobState, retentionMs: number): PendingEff
   }
   const isIndexed = state.spec.isProbe || state.indexedVersion >= state.version;
   if (!isIndexed) pending.push(pendingEffect("index", 0, { kind: "index" }));
-  if (!state.spec.isProbe && areEventsDue(state)) pending.push(pendingEffect("emit", 0, { kind: "emit" }));
+  if (areEventsDue(state)) pending.push(pendingEffect("emit", 0, { kind: "emit" }));
   // One delivery at a time for each receiver keeps the events of a job in order.
   const due = state.outbox.filter((delivery) => delivery.state === "due");
   const first = new Map(due.toReversed().map((delivery) => [delivery.receiver ?? 0, delivery]));

@@ -176,7 +176,8 @@ async function emitEvents(deps: EffectDeps): Promise<void> {
   for (let state = deps.state(); areEventsDue(state); state = deps.state()) {
     const { events, emitted } = dueEvents(state);
     const account = accountOf(deps.env, state.spec.accountId);
-    await withDeadline("record", account.record(events));
+    const { id, isProbe } = state.spec;
+    await withDeadline("record", isProbe ? account.probeEnded(id) : account.record(events));
     deps.note((before) => ({ ...before, emitted }));
   }
 }

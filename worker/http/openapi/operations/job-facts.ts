@@ -58,8 +58,8 @@ export const JOB_FACT_OPERATIONS: readonly Operation[] = [
     id: "getJobQueue",
     summary: "Read the place of a job in the queue",
     description:
-      "Number of jobs before it, and about when a node starts it. Accounts take turns: jobs of other accounts with " +
-      "the same priority do not count, but lengthen the time.",
+      "Number of jobs before it, and about when a node starts it. Accounts take turns: jobs of other accounts do " +
+      "not count, but lengthen the time.",
     responses: [success(200, "The place", "QueueView")],
   },
 ];

@@ -127,13 +127,13 @@ export const JOB_OPERATIONS: readonly Operation[] = [
     id: "changeJob",
     summary: "Change the priority or the tags of a job",
     description:
-      "`tags` are merged into the tags of the job, also after its end; null removes a tag. `settings.priority`: work that waits for a node, now or later, has this priority from now on; 50 moves it to the front. Work that a node " +
+      "`tags` are merged into the tags of the job, also after its end; null removes a tag. `settings.priority`: work that waits for a node, now or later, has this priority from now on; 50 moves it before the account's other jobs. Work that a node " +
       "has is not interrupted. A `priority` in `settings.hop` no longer counts.",
     parameters: [ID],
     body: {
       json: "ChangedJob",
       examples: {
-        front: { summary: "Before all others", value: { settings: { priority: 50 } } },
+        front: { summary: "Before the account's other jobs", value: { settings: { priority: 50 } } },
         tags: { summary: "Set a tag, remove another", value: { tags: { tenant: "a", order: null } } },
       },
     },

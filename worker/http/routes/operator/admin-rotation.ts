@@ -42,9 +42,10 @@ export const rotation = new Hono<AdminEnv>({ strict: false })
     const {
       max_unfinished_jobs: maxUnfinishedJobs = account.maxUnfinishedJobs,
       max_running: maxRunning = account.maxRunning,
+      max_priority: maxPriority = account.maxPriority,
       weight = account.weight,
     } = given;
-    const limits = { maxUnfinishedJobs, maxRunning, weight };
+    const limits = { maxUnfinishedJobs, maxRunning, maxPriority, weight };
     await changeAccount(context.env.DB, account.id, limits);
     return jsonResponse(context, { account_id: account.id, ...viewLimits(limits) } satisfies AccountLimits);
   })
@@ -62,9 +63,10 @@ export const rotation = new Hono<AdminEnv>({ strict: false })
     return jsonResponse(context, (await resealPage(context.env, after)) satisfies Resealed);
   });
 
-export const viewLimits = ({ maxUnfinishedJobs, maxRunning, weight }: AccountLimitsOf) => ({
+export const viewLimits = ({ maxUnfinishedJobs, maxRunning, maxPriority, weight }: AccountLimitsOf) => ({
   max_unfinished_jobs: maxUnfinishedJobs,
   max_running: maxRunning,
+  max_priority: maxPriority,
   weight,
 });
 

@@ -91,16 +91,17 @@ describe("/v2/admin", () => {
 
   it("changes an account's limits separately, for the jobs that it creates from then on", async () => {
     const { id, key } = await newAccount();
-    const limits = { max_unfinished_jobs: null, max_running: null, weight: 1 };
+    const limits = { max_unfinished_jobs: null, max_running: null, max_priority: null, weight: 1 };
     const change = (body: object) => admin("POST", `/accounts/${id}/limits`, body);
     expect((await change({ weight: 3 })).body).toEqual({ account_id: id, ...limits, weight: 3 });
     expect((await change({ max_running: 8 })).body).toEqual({ account_id: id, ...limits, weight: 3, max_running: 8 });
+    expect((await change({ max_priority: -10 })).body).toMatchObject({ weight: 3, max_running: 8, max_priority: -10 });
     expect((await admin("GET", "/accounts")).body.accounts).toContainEqual(
       expect.objectContaining({ id, weight: 3, max_running: 8 }),
     );
     const create = vi.spyOn(JobObject.prototype, "create");
     const { body: job } = await send("/v2/jobs", { method: "POST", body: jobBody(), headers: basic(key) });
-    expect(create.mock.lastCall?.[0].share).toEqual({ weight: 3, maxRunning: 8 });
+    expect(create.mock.lastCall?.[0].share).toEqual({ weight: 3, maxRunning: 8, maxPriority: -10 });
     create.mockRestore();
     await send(`/v2/jobs/${job.id}`, { method: "DELETE", headers: basic(key) });
     expect((await change({ max_running: null })).body).toMatchObject({ max_running: null, weight: 3 });
@@ -110,7 +111,8 @@ describe("/v2/admin", () => {
     [{ weight: 0 }, "`weight` must be a whole number from 1 to 1000"],
     [{ weight: null }, "`weight` must be a whole number from 1 to 1000"],
     [{ max_running: 0 }, "`max_running` must be null or a whole number from 1 to 100000"],
-    [{}, "The body must have at least one of max_unfinished_jobs, max_running, weight"],
+    [{ max_priority: 51 }, "`max_priority` must be null or a whole number from -50 to 50"],
+    [{}, "The body must have at least one of max_unfinished_jobs, max_running, max_priority, weight"],
   ])("rejects the limits %j", async (body, message) => {
     const { id } = await newAccount();
     const refused = await admin("POST", `/accounts/${id}/limits`, body);

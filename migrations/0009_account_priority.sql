@@ -1,0 +1,1 @@
+ALTER TABLE `accounts` ADD `max_priority` integer;
