@@ -99,7 +99,18 @@ function codecTimeBaseOf(stream: ProbedStream): string | null {
 
 const greatestCommonDivisor = (a: number, b: number): number => (b === 0 ? a : greatestCommonDivisor(b, a % b));
 
+/** The start of a URL up to its user, also in spellings such as `https:user@host`. */
+const URL_START = /^(?:(?:https?|wss?|ftp):[/\\]*|[a-z][a-z0-9+.-]*:\/\/)/i;
+/** What the URL parser of browsers and Node ignores: https://url.spec.whatwg.org/#concept-basic-url-parser, 1 to 3. */
+const IGNORED = /^[\0-\x20]+|[\0-\x20]+$|[\t\n\r]/g;
+
+/** True for text that starts as a URL with a host, valid or not. */
+export const isUrlText = (text: string): boolean => URL_START.test(text.replace(IGNORED, ""));
+
 /** Returns the URL for metadata and responses, without user, password and query. */
 export function publicUrl(url: string): string {
-  return url.replace(/^(https?:\/\/)[^/?#]*@/i, "$1").replace(/[?#].*/s, "");
+  const text = url.replace(IGNORED, "");
+  const start = URL_START.exec(text)?.[0] ?? "";
+  const rest = text.slice(start.length).replace(/[?#].*/s, "");
+  return start + (start === "" ? rest : rest.replace(/^[^/\\]*@/, ""));
 }

@@ -92,6 +92,32 @@ describe("variables of a template", () => {
     expect([ok, error.code, error.message]).toEqual([false, "template_vars_not_valid", expect.stringMatching(message)]);
   });
 
+  const inside = {
+    input: { url: "https://h/{{ vars.u }}" },
+    outputs: { mp4: { if: "{{ input.width }} > {{ vars.n }} AND {{ input.name }} != '{{ vars.q }}'" } },
+  };
+  const injected: [string, unknown, RegExp | null][] = [
+    ["u", "a/../b", /^`vars.u` must not have the segments `.` or `..`, because it is within a URL in `input.url`/],
+    ["u", "..a/b..", null],
+    [
+      "q",
+      "x' or '1' = '1",
+      /^`vars.q` must not have quotes, because it is within quotes of a condition in `outputs.mp4.if`/,
+    ],
+    ["q", 'x" or', /^`vars.q` must not have quotes/],
+    ["q", "a b", null],
+    ["n", "1 or 1 = 1", /^`vars.n` must be a number or boolean, or have quotes around it in the template, because/],
+    ["n", "'a'", /^`vars.n` must be a number/],
+    ["n", "-1.5", null],
+    ["n", true, null],
+  ];
+  it.each(injected)("cannot change the meaning of the text around them: %s = %j", (name, value, message) => {
+    const expanded = expand(inside, { vars: { u: "a", n: 1, q: "a", [name]: value } });
+    expect(expanded.ok ? null : expanded.error.message).toEqual(
+      message === null ? null : expect.stringMatching(message),
+    );
+  });
+
   it("cannot make a body that is larger than bodies may be", () => {
     const settings = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`a${at}`, "{{ vars.x }}"]));
     expect(expand({ settings }, { vars: { x: "a".repeat(2000) } })).toMatchObject({
@@ -145,6 +171,78 @@ describe("sections of a request", () => {
       expect(text.includes(secret) || text.includes(authorization)).toBe(result === "keeps");
     },
   );
+
+  const headers = { authorization: "s" };
+  const led: [string, object, object, string, "keeps" | "drops"][] = [
+    [
+      "a name below the folder",
+      { url: "https://h/public/{{ vars.a }}.mp4" },
+      { a: "x y/b?c#d" },
+      "https://h/public/x%20y/b%3Fc%23d.mp4",
+      "keeps",
+    ],
+    [
+      "a name that is encoded already",
+      { url: "https://h/public/{{ vars.a }}" },
+      { a: "%2e%2e/x" },
+      "https://h/public/%252e%252e/x",
+      "keeps",
+    ],
+    ["a backslash", { url: "https://h/public/{{ vars.a }}" }, { a: "..\\x" }, "https://h/public/..%5Cx", "keeps"],
+    ["nothing after dots", { url: "https://h/public/..{{ vars.a }}/x" }, { a: "" }, "https://h/public/../x", "drops"],
+    [
+      "a value of a query",
+      { url: "https://h/v?id={{ vars.a }}" },
+      { a: "1&admin=1" },
+      "https://h/v?id=1%26admin%3D1",
+      "keeps",
+    ],
+    ["a path after the host", { url: "https://h{{ vars.a }}" }, { a: "/x" }, "https://h/x", "keeps"],
+    ["a port", { url: "https://h{{ vars.a }}" }, { a: ":81/x" }, "https://h%3A81/x", "drops"],
+    ["a longer host", { url: "https://h{{ vars.a }}" }, { a: ".evil.example/x" }, "https://h.evil.example/x", "drops"],
+    [
+      "a part of the host",
+      { url: "https://{{ vars.a }}.h/x" },
+      { a: "evil.example/y" },
+      "https://evil.example/y.h/x",
+      "drops",
+    ],
+    ["a password", { url: "https://u:{{ vars.a }}@h/x" }, { a: "p@evil/" }, "https://u:p%40evil/@h/x", "drops"],
+    ["a safe password", { url: "https://u:{{ vars.a }}@h/x" }, { a: "p@q" }, "https://u:p%40q@h/x", "keeps"],
+    ["a whole URL", { url: "{{ vars.a }}" }, { a: "https://evil.example/?x=1" }, "https://evil.example/?x=1", "drops"],
+    ["a scheme", { url: "{{ vars.a }}://h/x" }, { a: "http" }, "http://h/x", "drops"],
+  ];
+  it.each(led)(
+    "with %s in a URL: the template's secrets follow only below the text before it",
+    (_, url, vars, to, result) => {
+      const expanded = expand({ input: { ...url, headers } }, { vars });
+      const input = { url: to, ...(result === "keeps" ? { headers } : {}) };
+      expect(expanded.ok && expanded.value.body).toEqual({ input });
+      const { message } = (expanded.ok && expanded.value.inTemplate({ code: "input_not_valid", message: "" })) || {};
+      expect(message?.includes("secrets are not used, because the request changes `input.url`")).toBe(
+        result === "drops",
+      );
+    },
+  );
+
+  it("lose secrets of a URL that variables lead elsewhere, in any field, but keep the request's own", () => {
+    const watermark = { url: "https://u:s@{{ vars.host }}/w.png?s" };
+    const notification = { type: "http", url: "{{ vars.hook }}", params: { t: "{{ vars.t }}" }, headers: { a: "s" } };
+    const storage = {
+      endpoint: "https://{{ vars.host }}",
+      credentials: { access_key_id: "{{ vars.t }}", secret: "s" },
+    };
+    const vars = { host: "evil.example", hook: "https://evil.example/?q", t: "own" };
+    expect(bodyOf({ outputs: { mp4: [{ watermark }] }, notification, storage }, { vars })).toEqual({
+      outputs: { mp4: [{ watermark: { url: "https://evil.example/w.png" } }] },
+      notification: { type: "http", url: vars.hook, params: { t: "own" } },
+      storage: { endpoint: "https://evil.example" },
+    });
+    const withDefault = { notification, vars: { t: "s" } };
+    expect(bodyOf(withDefault, { vars: { hook: vars.hook } })).toEqual({
+      notification: { type: "http", url: vars.hook },
+    });
+  });
 
   it("that change the target are named in errors", () => {
     const expanded = expand({ storage }, { storage: { bucket: "b" } });

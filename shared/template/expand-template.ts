@@ -1,11 +1,12 @@
 // Makes the body of a job from a template and a request. Pure.
 import type { Failure } from "../errors.ts";
-import { invalid, isObject } from "../request/parse-section.ts";
+import { fieldOf, invalid, isObject } from "../request/parse-section.ts";
+import { valueAt } from "../request/value-at.ts";
 import { ok, type Result } from "../result.ts";
 import { shown } from "../shown.ts";
 import { isTooDeep, mergePatch } from "./merge-patch.ts";
 import { TEMPLATE_SECTIONS, type TemplateBody } from "./template-body.ts";
-import { sectionFor } from "./template-secrets.ts";
+import { secretsInPlace, sectionFor } from "./template-secrets.ts";
 import { substitute, type Use, usesOf } from "./variables.ts";
 
 /** A version of a template. */
@@ -42,14 +43,15 @@ export function expandTemplate(template: Template, request: Readonly<Record<stri
   }
   const filled = substitute(sections, values);
   const chosen = TEMPLATE_SECTIONS.map((name) => {
-    const section = isObject(filled) ? filled[name] : undefined;
-    return { name, ...sectionFor(section, changes[name]) };
+    const bound = secretsInPlace({ section: sections[name], filled: valueAt(filled, [name]), vars: Object(vars) });
+    const { section, moved } = sectionFor(bound.value, changes[name]);
+    return { name, section, moved: moved === null ? bound.moved : [moved] };
   });
   const base = Object.fromEntries(
     chosen.flatMap(({ name, section }) => (section === undefined ? [] : [[name, section]])),
   );
   const body = mergePatch(base, changes);
-  const moved = chosen.flatMap(({ name, moved }) => (moved === null ? [] : [`\`${name}.${moved}\``]));
+  const moved = chosen.flatMap(({ name, moved }) => moved.map((field) => `\`${name}.${field}\``));
   const note =
     moved.length === 0 ? "" : `; the template's secrets are not used, because the request changes ${moved.join(", ")}`;
   const inTemplate = ({ code, message }: Failure): Failure => ({
@@ -70,15 +72,28 @@ function varsProblem(uses: readonly Use[], defaults: object, vars: Readonly<Reco
     return `\`vars.${shown(unused)}\` is not used; ${known}`;
   }
   const given: Readonly<Record<string, unknown>> = { ...defaults, ...vars };
-  for (const { name, field, isWhole } of uses) {
+  for (const { name, path, within } of uses) {
     const value = Object.hasOwn(given, name) ? given[name] : undefined;
+    const field = fieldOf("", path);
     if (value === undefined) return `\`vars.${name}\` is missing; \`${field}\` needs it`;
     if (value === null) return `\`vars.${name}\` must not be null`;
-    if (!isWhole && typeof value === "object") {
-      return `\`vars.${name}\` must be a string, number or boolean, because it is within the text of \`${field}\``;
-    }
+    const problem = within === "nothing" ? null : valueProblem(value, within);
+    if (problem !== null) return `\`vars.${name}\` must ${problem}, because it is within ${within} in \`${field}\``;
   }
   return null;
+}
+
+/** The rule that a value breaks; null if it may stand within such a text. */
+function valueProblem(value: unknown, within: Use["within"]): string | null {
+  if (typeof value === "object") return "be a string, number or boolean";
+  const text = String(value);
+  const isClimbing = text.split("/").some((segment) => segment === "." || segment === "..");
+  if (within === "a URL" && isClimbing) return "not have the segments `.` or `..`";
+  if (within === "quotes of a condition" && /['"]/.test(text)) return "not have quotes";
+  const isLiteral = typeof value !== "string" || /^(?:-?\d+(?:\.\d+)?|true|false)$/.test(text);
+  return within === "a condition" && !isLiteral
+    ? "be a number or boolean, or have quotes around it in the template"
+    : null;
 }
 
 /** Upper bound of the size in JSON: a value counts at each of its uses. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hideSecrets, keepSecrets } from "./template-secrets.ts";
+import { hideSecrets, hideTemplateSecrets, keepSecrets } from "./template-secrets.ts";
 
 const TEMPLATE = {
   input: { url: "https://user:s3cret@origin.example.com/a.mov?sig=s3cret", headers: { authorization: "s3cret" } },
@@ -39,6 +39,38 @@ describe("secrets of a template", () => {
       storage: { secret_access_key: "s3cret", api_key: "s3cret", Password: "s3cret", app_key: "s3cret" },
     };
     expect(hideSecrets(wrong).value).toEqual({ storage: {} });
+  });
+
+  it.each([
+    ..."https://u:pw@h/|https:\\\\u:pw@h|https:u:pw@h|  https://u:pw@h|ht\ttps://u:pw@h|HTTPS:/u:pw@h|https://u@x:pw@h|s3://u:pw@h/b".split(
+      "|",
+    ),
+    ..."https://h/?pw|https:h#pw|wss://u:pw@h|https://{{ vars.h }}/?pw|https://u:pw@{{ vars.h }}/".split("|"),
+  ])("are hidden in the URL %j, however it is spelled", (url) => {
+    const { value, leftOut } = hideSecrets({ watermark: { url } });
+    expect([JSON.stringify(value).includes("pw"), leftOut]).toEqual([false, [["watermark", "url"]]]);
+    expect(keepSecrets(value, { watermark: { url } })).toEqual({ watermark: { url } });
+  });
+
+  it.each(["Note: who@home?", "a@b.example", "videos/a@b.mp4"])("are not looked for in the text %j", (text) => {
+    expect(hideSecrets({ text })).toEqual({ value: { text }, leftOut: [] });
+  });
+
+  it("are hidden in defaults of variables that secret fields use, and kept while these fields are the same", () => {
+    const credentials = { access_key_id: "id", secret_access_key: "{{ vars.sk }}" };
+    const storage = { service: "s3", bucket: "b", path: "{{ vars.folder }}", credentials };
+    const template = { storage, vars: { sk: "s3cret", folder: "f" } };
+    const { value, leftOut } = hideTemplateSecrets(template);
+    expect(value).toEqual({ storage: { service: "s3", bucket: "b", path: storage.path }, vars: { folder: "f" } });
+    expect(leftOut).toEqual([
+      ["storage", "credentials"],
+      ["vars", "sk"],
+    ]);
+    expect(keepSecrets(value, template)).toEqual({ ...template, vars: { folder: "f", sk: "s3cret" } });
+    const elsewhere = { ...template, storage: { ...storage, bucket: "other" }, vars: { folder: "f" } };
+    expect(keepSecrets(elsewhere, template)).toEqual(elsewhere);
+    const shownPath = { storage: { ...storage, path: "{{ vars.sk }}" }, vars: {} };
+    expect(keepSecrets(shownPath, template)).toEqual(shownPath);
   });
 
   it("are kept by a new version that is a response with changes", () => {

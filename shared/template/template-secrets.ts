@@ -1,7 +1,8 @@
 // The secrets in a template. They are never returned, and only used for the place that they are for.
-import { publicUrl } from "../job/metadata.ts";
+import { isUrlText, publicUrl } from "../job/metadata.ts";
 import { isObject } from "../request/parse-section.ts";
 import { valueAt, withValueAt } from "../request/value-at.ts";
+import { literalPrefix, type Use, usesOf, wholeVariable } from "./variables.ts";
 
 /** Names of secret fields. A field with a secret in a wrong place is secret, too. */
 const SECRET = /^(?:credentials|headers|params)$|secret|password|token|api_?key|app_key/i;
@@ -28,7 +29,7 @@ type Hidden = { readonly value: unknown; readonly leftOut: readonly Path[] };
 /** Returns a value without its secrets, and the paths of the fields that are missing or lack a secret part. */
 export function hideSecrets(value: unknown, path: Path = []): Hidden {
   if (typeof value === "string") {
-    const shown = /^https?:/i.test(value) ? publicUrl(value) : value;
+    const shown = isUrlText(value) ? publicUrl(value) : value;
     return { value: shown, leftOut: shown === value ? [] : [path] };
   }
   if (typeof value !== "object" || value === null) return { value, leftOut: [] };
@@ -43,19 +44,93 @@ export function hideSecrets(value: unknown, path: Path = []): Hidden {
   return { value: Object.fromEntries(shown.map((member) => [member.name, member.value])), leftOut };
 }
 
+/** The same for a template, whose defaults of variables may be secrets. */
+export function hideTemplateSecrets(template: unknown): Hidden {
+  const { value, leftOut } = hideSecrets(template);
+  if (!isObject(value) || !isObject(value.vars)) return { value, leftOut };
+  const secret = new Set(usesOf(template).flatMap((use) => (isSecretUse(use, leftOut) ? [use.name] : [])));
+  const [hidden, shown] = [Object.keys(value.vars).filter((name) => secret.has(name)), Object.entries(value.vars)];
+  const vars = Object.fromEntries(shown.filter(([name]) => !secret.has(name)));
+  return { value: { ...value, vars }, leftOut: [...leftOut, ...hidden.map((name) => ["vars", name])] };
+}
+
+/** True if the string of a variable, or an object around it, is left out completely or in part. */
+const isSecretUse = ({ path }: Pick<Use, "path">, leftOut: readonly Path[]): boolean =>
+  leftOut.some((hidden) => hidden.every((name, at) => name === path[at]));
+
 /**
  * Returns a new version of a template with the secrets of the previous version that it lacks. A secret is kept if the
  * section around it has the same target, so that it is never sent elsewhere by a client that does not know it.
  */
 export function keepSecrets<Body>(next: Body, previous: unknown): Body {
-  const kept = hideSecrets(previous).leftOut.reduce<unknown>((body, path) => {
+  const kept = hideTemplateSecrets(previous).leftOut.reduce<unknown>((body, path) => {
     const secret = valueAt(previous, path);
+    if (path[0] === "vars" && !hasSameUses(path[1] ?? "", body, previous)) return body;
     const [given, around] = [valueAt(body, path), valueAt(body, path.slice(0, -1))];
     if (typeof secret === "string" && given === publicUrl(secret)) return withValueAt(body, path, secret);
     const isSame = isObject(around) && movedField(valueAt(previous, path.slice(0, -1)), around, TARGET) === null;
     return given === undefined && isSame ? withValueAt(body, path, secret) : body;
   }, next);
   return kept as Body;
+}
+
+/** True if all strings with a variable are the same, and so are the targets of the objects around them. */
+const hasSameUses = (variable: string, next: unknown, previous: unknown): boolean =>
+  usesOf(next).every(({ name, path }) => {
+    if (name !== variable || path[0] === "vars") return true;
+    const around = path.map((_, depth) => path.slice(0, depth));
+    const isSame = (place: Path): boolean =>
+      movedField(valueAt(previous, place), Object(valueAt(next, place)), TARGET) === null;
+    return valueAt(next, path) === valueAt(previous, path) && around.every(isSame);
+  });
+
+/** Fields whose hosts receive the secrets beside them. */
+const HOSTS = ["url", "endpoint"];
+
+type Placed = { readonly value: unknown; readonly moved: readonly string[] };
+/** A section of a template, and the same section after the replacement of variables by values of `vars` or defaults. */
+type Filled = { readonly section: unknown; readonly filled: unknown; readonly vars: object };
+
+/**
+ * A filled section without the template's secrets beside a URL that variables lead to another origin or folder than
+ * the text before them. `moved`: the fields with such URLs.
+ */
+export function secretsInPlace({ section, filled, vars }: Filled, path: Path = []): Placed {
+  if (typeof section === "string") {
+    const isMoved = isUrlText(section) && isLedAway(section, filled);
+    const value = isMoved ? publicUrl(String(filled)) : filled;
+    return { value, moved: value === filled ? [] : [path.join(".")] };
+  }
+  if (typeof section !== "object" || section === null) return { value: filled, moved: [] };
+  const host = HOSTS.find((field) => isLedAway(valueAt(section, [field]), valueAt(filled, [field])));
+  const members = Object.entries(section).map(([name, member]) => {
+    const isLeftOut = host !== undefined && isSecret(name, path.at(-1)) && !isFrom(vars, member);
+    if (isLeftOut) return { name, value: undefined, moved: [[...path, host].join(".")] };
+    return { name, ...secretsInPlace({ section: member, filled: valueAt(filled, [name]), vars }, [...path, name]) };
+  });
+  const moved = [...new Set(members.flatMap((member) => member.moved))];
+  if (Array.isArray(section)) return { value: members.map(({ value }) => value), moved };
+  const kept = members.filter(({ value }) => value !== undefined);
+  return { value: Object.fromEntries(kept.map(({ name, value }) => [name, value])), moved };
+}
+
+/** True if all of a value comes from the request's `vars`, so that it is no secret of the template. */
+function isFrom(vars: object, value: unknown): boolean {
+  if (typeof value === "string") return Object.hasOwn(vars, wholeVariable(value) ?? "");
+  return typeof value === "object" && value !== null && Object.values(value).every((member) => isFrom(vars, member));
+}
+
+/** True if the variables of a URL lead it away from the origin and the folder of the text before them. */
+function isLedAway(text: unknown, filled: unknown): boolean {
+  if (typeof text !== "string" || literalPrefix(text) === null) return false;
+  // A variable may also be the user or the password.
+  const place = text.replace(/^([a-z]+:\/\/)[^/?#\\]*@/i, "$1");
+  // Without the start of a segment, which the variable may complete to `..`.
+  const prefix = (literalPrefix(place) ?? place).replace(/^([a-z]+:\/\/[^?#\\]+\/)[^/?#]*$/i, "$1");
+  if (typeof filled !== "string" || !URL.canParse(prefix) || !URL.canParse(filled)) return true;
+  const [from, to] = [new URL(prefix), new URL(filled)];
+  const folder = from.pathname.replace(/[^/]*$/, "");
+  return from.protocol !== to.protocol || from.host !== to.host || !to.pathname.startsWith(folder);
 }
 
 /**

@@ -6,7 +6,7 @@ import { contractDate } from "#shared/job/job-view.ts";
 import { fieldOf } from "#shared/request/parse-section.ts";
 import { shown } from "#shared/shown.ts";
 import { MAX_TEMPLATE_BYTES, parseTemplate, TEMPLATE_NAME, type TemplateBody } from "#shared/template/template-body.ts";
-import { hideSecrets, keepSecrets } from "#shared/template/template-secrets.ts";
+import { hideTemplateSecrets, keepSecrets } from "#shared/template/template-secrets.ts";
 import { usesOf } from "#shared/template/variables.ts";
 import {
   deleteTemplate,
@@ -87,7 +87,7 @@ async function ownTemplate(context: Named): Promise<TemplateRow> {
 
 async function viewTemplate(context: Named, row: TemplateRow, status: 200 | 201 = 200): Promise<Response> {
   const { body } = await openTemplate(context.env, row);
-  const { value, leftOut } = hideSecrets(body);
+  const { value, leftOut } = hideTemplateSecrets(body);
   context.header("etag", `"${row.version}"`);
   const view: TemplateView = {
     ...viewSummary(row),
