@@ -16,6 +16,11 @@ export const errorResponses = {
   largeHead: { status: 431, code: "request_not_valid", message: "The request's headers have more than 16 KiB" },
   connect: { status: 405, code: "method_not_allowed", message: "CONNECT is not allowed here" },
   upgrade: { status: 400, code: "request_not_valid", message: "A connection can only be upgraded to WebSocket" },
+  slowBody: {
+    status: 408,
+    code: "request_not_valid",
+    message: "The body of the request came too slowly: send at least 1 kB in a second",
+  },
   manyRequests: {
     status: 429,
     code: "rate_limited",

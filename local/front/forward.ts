@@ -6,6 +6,7 @@ import { type Dispatcher, Pool } from "undici";
 import type { Logger } from "#shared/log.ts";
 import type { ClientShares } from "./client-shares.ts";
 import { causeOf, errorResponses, responseToFailure, sendError } from "./error-responses.ts";
+import { type BodyRate, receiveBody } from "./receive-body.ts";
 import { forwardedHeaders, requestHeadError, responseHeaders } from "./request-head.ts";
 
 export type Upstream = {
@@ -40,15 +41,17 @@ export class Forwarder {
   readonly #fresh: Pool;
   readonly #secret: string;
   readonly #shares: Shares;
+  readonly #bodyRate: BodyRate;
   readonly #log: Logger;
 
-  constructor({ origin, secret }: Upstream, shares: Shares, log: Logger) {
+  constructor({ origin, secret }: Upstream, shares: Shares, bodyRate: BodyRate, log: Logger) {
     // No time limits for event streams and large uploads.
     const options = { keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS, headersTimeout: 0, bodyTimeout: 0 };
     this.#kept = new Pool(origin, options);
     this.#fresh = new Pool(origin, options);
     this.#secret = secret;
     this.#shares = shares;
+    this.#bodyRate = bodyRate;
     this.#log = log;
   }
 
@@ -65,11 +68,13 @@ export class Forwarder {
     response.once("close", () => clientGone.abort());
     const { signal } = clientGone;
     const { requests, streams } = this.#shares;
+    const endSlow = () => (response.headersSent ? response.destroy() : sendError(response, errorResponses.slowBody));
+    const body = hasBody(request) ? await receiveBody(request, this.#bodyRate, endSlow) : null;
+    if (signal.aborted) return;
     if (!(await requests.enter(network, signal))) return sendError(response, errorResponses.manyRequests);
     let shares = requests;
     try {
       const headers = forwardedHeaders({ target: path, rawHeaders }, client, this.#secret);
-      const body = hasBody(request) ? request : null;
       const answer = await this.#send({ method: method as Dispatcher.HttpMethod, path, headers, body, signal });
       if (isEventStream(answer)) {
         if (!streams.tryEnter(network)) {

@@ -107,6 +107,41 @@ it("keeps a silent WebSocket for longer than a client may read nothing", async (
   socket.terminate();
 });
 
+const post = (path: string, length: number, method = "POST"): string =>
+  `${method} ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`;
+
+it("gives no place to a request before its small body has arrived", async () => {
+  const { listener, seen } = service();
+  const { port } = await frontOf(listener, { requests: { total: 4, perClient: 2 } });
+  const slow = ["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"].flatMap((address) =>
+    [1, 2].map(() => connectTo(port, address)),
+  );
+  for (const socket of slow) socket.write(`${post("/slow", 4000)}{`);
+  await Promise.all(slow.map((socket) => (socket.connecting ? once(socket, "connect") : null)));
+  expect(await statusAs(port, "203.0.113.7", "/v2/health")).toBe(200);
+  expect(seen).toEqual(["/v2/health"]);
+  slow[0]?.write("x".repeat(3999));
+  await vi.waitFor(() => expect(seen).toEqual(["/v2/health", "/slow"]));
+});
+
+it("ends requests whose bodies come too slowly, except uploads that the service reads", async () => {
+  const { seen, listener } = service();
+  const { port } = await frontOf(
+    (request, response) => (request.method === "GET" ? listener(request, response) : void seen.push(request.url ?? "")),
+    { requests: { total: 2, perClient: 2 }, bodyRate: { graceMs: 500, bytesPerS: 400_000 } },
+  );
+  const [small, large, upload] = [connectTo(port), connectTo(port, "127.0.0.2"), connectTo(port, "127.0.0.3")];
+  upload.write(post("/upload", 200_000, "PUT") + "x".repeat(150_000));
+  large.write(post("/large", 200_000) + "x".repeat(150_000));
+  await vi.waitFor(() => expect(seen.toSorted()).toEqual(["/large", "/upload"]));
+  small.write(`${post("/small", 4000)}x`);
+  for (const socket of [small, large]) {
+    expect(Buffer.concat(await socket.toArray()).toString()).toMatch(/^HTTP\/1\.1 408 .*too slowly/s);
+  }
+  expect(await statusAs(port, "203.0.113.7", "/v2/health")).toBe(200);
+  expect(upload.closed).toBe(false);
+});
+
 it("delays only the requests of a client that exceeds its share", async () => {
   const { listener, seen, held } = service();
   const { port } = await frontOf(listener, { ...BEHIND_PROXY, requests: { total: 4, perClient: 2 } });

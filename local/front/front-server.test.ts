@@ -85,7 +85,7 @@ it.each<[string, string, number]>([
 
 it("sends an early response at once and does not wait for the rest of the body", async () => {
   const { port } = await frontOf((_, response) => response.writeHead(401, { "content-length": 2 }).end("no"));
-  const received = await exchange(port, `${POST}Content-Length: 1000000\r\n\r\nabc`);
+  const received = await exchange(port, `${POST}Content-Length: 1000000\r\n\r\n${"x".repeat(100_000)}`);
   expect(received).toMatch(/^HTTP\/1\.1 401 .*\r\n\r\nno$/s);
   // The next connection works.
   expect(await exchange(port, "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")).toMatch(/^HTTP\/1\.1 401 /);

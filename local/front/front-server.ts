@@ -11,6 +11,7 @@ import { errorResponses, sendErrorOnSocket } from "./error-responses.ts";
 import { Forwarder, type Upstream } from "./forward.ts";
 import { upgrade } from "./forward-upgrade.ts";
 import { isNamed, refuse, refuseOnSocket } from "./integrity-check.ts";
+import type { BodyRate } from "./receive-body.ts";
 
 const HEAD_LIMIT_MS = 15_000;
 
@@ -27,6 +28,8 @@ export type FrontOptions = {
   readonly streams?: ShareLimits;
   /** The longest time for which a client may read nothing while data waits, in ms: 60 s. */
   readonly stallMs?: number;
+  /** The lowest rate of bodies of requests: 1 kB a second after 10 s. */
+  readonly bodyRate?: BodyRate;
   /** True if requests must pass Cloudflare's Browser Integrity Check. */
   readonly isEdge?: boolean;
 };
@@ -34,16 +37,17 @@ export type FrontOptions = {
 const REQUESTS = { total: 512, perClient: 64 };
 const STREAMS = { total: 2048, perClient: 256 };
 const STALL_MS = 60_000;
+const BODY_RATE = { graceMs: 10_000, bytesPerS: 1000 };
 
 /** Rejects if the port is taken. */
 export async function startFront(
   { port, host = "127.0.0.1", trustedProxies = [], log, isEdge = false, ...limits }: FrontOptions,
   upstream: Upstream,
 ): Promise<Server> {
-  const { requests = REQUESTS, streams = STREAMS, stallMs = STALL_MS } = limits;
+  const { requests = REQUESTS, streams = STREAMS, stallMs = STALL_MS, bodyRate = BODY_RATE } = limits;
   const trusted = new TrustedProxies(trustedProxies);
   const shares = { requests: new ClientShares(requests), streams: new ClientShares(streams) };
-  const forwarder = new Forwarder(upstream, shares, log);
+  const forwarder = new Forwarder(upstream, shares, bodyRate, log);
   const turns = new ConnectionTurns();
   const server = createServer({ headersTimeout: HEAD_LIMIT_MS, requestTimeout: 0 });
   server.on("request", (request, response) => {

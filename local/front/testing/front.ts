@@ -39,9 +39,9 @@ export async function frontOf(
   return { port: portOf(front), origin: `http://127.0.0.1:${portOf(front)}`, backend, logged };
 }
 
-/** Opens a connection, which the test closes. */
-export function connectTo(port: number): Socket {
-  const socket = connect(port, "127.0.0.1");
+/** Opens a connection from an address of this machine; the test closes it. */
+export function connectTo(port: number, localAddress = "127.0.0.1"): Socket {
+  const socket = connect({ port, host: "127.0.0.1", localAddress });
   socket.on("error", () => {});
   onTestFinished(() => void socket.destroy());
   return socket;
