@@ -90,6 +90,24 @@ describe("a key with scopes", () => {
     expect((await send(`/v2/jobs/${created.body.id}`, { method: "DELETE", headers })).status).toBe(200);
   });
 
+  it.each<[string, string, object | undefined]>([
+    ["PATCH", "", { tags: { tenant: "b" } }],
+    ["PATCH", "", { settings: { priority: 1 } }],
+    ["DELETE", "", undefined],
+    ["POST", "/retry", undefined],
+  ])("learns only the status of a job that it changes by %s %s", async (method, path, body) => {
+    const created = await send("/v2/jobs", { method: "POST", body: jobBody(), headers: basic(account.key) });
+    const url = `/v2/jobs/${created.body.id}`;
+    if (path === "/retry") await send(url, { method: "DELETE", headers: basic(account.key) });
+    const headers = basic(restricted.get("jobs:create") ?? "");
+    const changed = await send(`${url}${path}`, { method, body, headers });
+    const status = method === "DELETE" ? "job.aborted" : "job.starting";
+    expect([changed.status, changed.body]).toEqual([200, { id: created.body.id, status }]);
+    const reader = basic(await newKey({ scopes: ["jobs:create", "jobs:read"] }));
+    const tagged = await send(url, { method: "PATCH", body: { tags: { tenant: "c" } }, headers: reader });
+    expect(tagged.body).toMatchObject({ id: created.body.id, outputs: expect.any(Array) });
+  });
+
   it.each([
     ["GET", "/v2/nothing", 404],
     ["PUT", "/v2/jobs", 405],

@@ -112,8 +112,13 @@ async function act(context: Context<ClientEnv, "/:id">, action: typeof cancelJob
   return changed(context, await action(context, await ownJob(context, context.req.param("id"))));
 }
 
-const changed = (context: Context<ClientEnv>, done: Result<JobView>): Response =>
-  done.ok ? jsonResponse(context, done.value) : errorResponse(context, done.error.code, done.error.message);
+/** The changed job. An API key that may not read jobs gets only its id and status. */
+function changed(context: Context<ClientEnv>, done: Result<JobView>): Response {
+  if (!done.ok) return errorResponse(context, done.error.code, done.error.message);
+  const { id, status } = done.value;
+  const mayRead = context.get("scopes")?.includes("jobs:read") ?? true;
+  return jsonResponse(context, mayRead ? done.value : { id, status });
+}
 
 /** The error for a job without an object: only its row remains. */
 const NO_NOTIFICATIONS = ["notification_not_found", "The notifications of this job were deleted"] as const;

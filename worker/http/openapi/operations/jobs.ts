@@ -47,6 +47,9 @@ export const TRACE_HEADERS: readonly Parameter[] = [
 
 const job = { tag: "Jobs", access: "client" } as const;
 
+/** Of responses with a changed job. */
+const UNREAD = "With an API key that has no scope `jobs:read`, the response has only `id` and `status`.";
+
 export const JOB_OPERATIONS: readonly Operation[] = [
   {
     ...job,
@@ -115,7 +118,7 @@ export const JOB_OPERATIONS: readonly Operation[] = [
     path: "/v2/jobs/:id",
     id: "cancelJob",
     summary: "Cancel a job",
-    description: "Ends the job immediately. Finished outputs remain; the others become `aborted`.",
+    description: `Ends the job immediately. Finished outputs remain; the others become \`aborted\`. ${UNREAD}`,
     parameters: [ID],
     responses: [success(200, "The canceled job", "Job", ABORTED_JOB)],
     codes: ["job_not_found", "job_state_conflict"],
@@ -128,7 +131,8 @@ export const JOB_OPERATIONS: readonly Operation[] = [
     summary: "Change the priority or the tags of a job",
     description:
       "`tags` are merged into the tags of the job, also after its end; null removes a tag. `settings.priority`: work that waits for a node, now or later, has this priority from now on; 50 moves it before the account's other jobs. Work that a node " +
-      "has is not interrupted. A `priority` in `settings.hop` no longer counts.",
+      "has is not interrupted. A `priority` in `settings.hop` no longer counts. " +
+      UNREAD,
     parameters: [ID],
     body: {
       json: "ChangedJob",
@@ -151,7 +155,7 @@ export const JOB_OPERATIONS: readonly Operation[] = [
     summary: "Retry a job",
     description:
       "Restarts an ended job for the outputs that it did not finish. Finished and skipped outputs remain unchanged. Without " +
-      "`traceparent`, the job remains a part of its trace.",
+      `\`traceparent\`, the job remains a part of its trace. ${UNREAD}`,
     parameters: [ID, ...TRACE_HEADERS],
     responses: [success(200, "The restarted job", "Job", STARTING_JOB)],
     codes: ["job_not_found", "job_state_conflict", "too_many_jobs"],
