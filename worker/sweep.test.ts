@@ -9,15 +9,17 @@ import { beforeAll, describe, expect, it, vi } from "vitest";
 import { JobView } from "#shared/job/job-view.ts";
 import type { Env } from "./bindings.ts";
 import { findJob, jobsToCheck } from "./db/jobs.ts";
+import { dueLinks } from "./db/upload-links.ts";
 import worker from "./index.ts";
 import { nextAlarmAt, nextCheckAt } from "./job/effects/job-effects.ts";
 import type { JobState } from "./job/state/job-state.ts";
 import { jobOf } from "./rpc/job.ts";
 import { sweep as round } from "./sweep.ts";
-import { basic, checkedJob, jobBody, newAccount, newSpec, send } from "./testing/jobs.ts";
+import { ADMIN, basic, bearer, checkedJob, jobBody, newAccount, newSpec, send } from "./testing/jobs.ts";
 import { deletedMetadataResponses, purgedJobResponses } from "./testing/purged-job-responses.ts";
 import { loadState, rewriteState } from "./testing/stored-state.ts";
 import { claimFrom } from "./testing/turns.ts";
+import { newLink } from "./testing/upload-links.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -229,7 +231,7 @@ describe("a sweep", () => {
     const JOB = new Proxy(env.JOB, {
       get: (target, name) => (name === "getByName" ? () => never : Reflect.get(target, name)),
     });
-    await round({ ...env, JOB }, Date.now(), 20);
+    await round({ ...env, JOB }, Date.now(), { response: 20 });
     expect((await findJob(env.DB, account.id, id))?.checkAt).toBeGreaterThan(Date.now());
   });
 
@@ -274,5 +276,71 @@ describe("a sweep", () => {
     await sweep();
     const { results } = await env.DB.prepare("SELECT key FROM idempotency_keys WHERE account_id = 'a'").all();
     expect(results).toEqual([{ key: `${DAY_MS - 60_000}` }]);
+  });
+});
+
+describe("a sweep's budget", () => {
+  /** A binding whose calls never end. */
+  const SILENT: object = new Proxy(() => SILENT, {
+    get: (_, name) => (name === "then" ? undefined : () => new Promise(() => {})),
+  });
+  const silentNamespace = { getByName: () => SILENT, idFromName: () => "", get: () => SILENT };
+  const expired = async (key: string): Promise<string> => {
+    const notification = { type: "http", url: "http://silent.test/hook" };
+    const { id } = await newLink(key, { notification });
+    await env.DB.prepare("UPDATE upload_links SET expires_at = 1, check_at = 2 WHERE id = ?").bind(id).run();
+    return id;
+  };
+  const statusOf = async (id: string) =>
+    env.DB.prepare("SELECT status FROM upload_links WHERE id = ?").bind(id).first("status");
+
+  it.each(["JOB", "HUB", "ACCOUNT", "STORAGE", "MAIL"])("limits each step when %s never answers", async (name) => {
+    await created();
+    const link = await expired(account.key);
+    const { body: upload } = await ask("POST", "/v2/uploads", { name: "a", size: 4 });
+    await env.DB.batch([
+      env.DB.prepare("UPDATE jobs SET check_at = 1 WHERE check_at IS NOT NULL"),
+      env.DB.prepare("UPDATE uploads SET expires_at = 1 WHERE id = ?").bind(upload.id),
+    ]);
+    await send("/v2/admin/alerts/silent", {
+      method: "PUT",
+      body: { when: "node.lost", to: { type: "email", to: ["a@example.com"] } },
+      headers: bearer(ADMIN),
+    });
+    const silent = name === "STORAGE" || name === "MAIL" ? SILENT : silentNamespace;
+    await round({ ...env, [name]: silent } as Env, Date.now(), { response: 20, step: 300 }).catch(() => undefined);
+    if (name !== "STORAGE") expect((await ask("GET", `/v2/uploads/${upload.id}`)).status).toBe(404);
+    expect(await statusOf(link)).toBe("expired");
+    await send("/v2/admin/alerts/silent", { method: "DELETE", headers: bearer(ADMIN) });
+  });
+
+  it("sends an operator's alert and another account's webhooks while 30 receivers of links are silent", async () => {
+    for (let link = 0; link < 30; link++) await expired(account.key);
+    const other = await newAccount();
+    const mine = await newLink(other.key, { notification: { type: "http", url: "http://other.test/hook" } });
+    await env.DB.prepare("UPDATE upload_links SET expires_at = 1, check_at = 3 WHERE id = ?").bind(mine.id).run();
+    const asked: string[] = [];
+    vi.spyOn(globalThis, "fetch").mockImplementation(async (request) => {
+      const { url } = request as Request;
+      asked.push(url);
+      return url.includes("silent") ? new Promise<Response>(() => {}) : new Response(null, { status: 204 });
+    });
+    await round(env, Date.now());
+    await vi.waitFor(() => expect(asked).toContain("http://other.test/hook"));
+    vi.restoreAllMocks();
+    const left = await env.DB.prepare("SELECT count(*) AS n FROM upload_links WHERE status = 'waiting'").first("n");
+    expect(left).toBe(0);
+  });
+
+  it("shares links among accounts", async () => {
+    const rows = Array.from({ length: 120 }, (_, at) => [`many${at}`, "many"]).concat([["few", "few"]]);
+    const insert = env.DB.prepare(
+      "INSERT INTO upload_links (id, account_id, status, max_bytes, origins, origin, has_job, created_at, expires_at, is_announced, check_at) VALUES (?, ?, 'waiting', 1, '[]', '', 0, 1, 1, 1, ?)",
+    );
+    await env.DB.batch(rows.map(([id, owner], at) => insert.bind(id, owner, at)));
+    const due = await dueLinks(env.DB, 1000, 100);
+    expect(due).toHaveLength(100);
+    expect(due.map(({ id }) => id)).toContain("few");
+    await env.DB.prepare("DELETE FROM upload_links WHERE account_id IN ('many', 'few')").run();
   });
 });

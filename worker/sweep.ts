@@ -1,6 +1,6 @@
 // Finds stuck jobs: a lost alarm, a row whose job never started, an outdated row. Each job's row has the time of the
-// next check of the job's object. The check itself repairs the job. A sweep also deletes expired rows, and evaluates
-// alerts.
+// next check of the job's object. The check itself repairs the job. A sweep also evaluates alerts, deletes expired rows,
+// and ends upload links.
 import { messageOf } from "#shared/log.ts";
 import type { Env } from "./bindings.ts";
 import { deleteExpired } from "./db/expired-rows.ts";
@@ -13,6 +13,7 @@ import { sweepLinks } from "./http/upload-links/sweep-links.ts";
 import { CHECK_AFTER_MS } from "./job/effects/job-effects.ts";
 import { lostView } from "./job/views/lost-view.ts";
 import { log } from "./log.ts";
+import { withDeadline } from "./rpc/deadline.ts";
 import { jobOf } from "./rpc/job.ts";
 import { settingsOf } from "./settings.ts";
 import { removeExpiredUploads } from "./storage/source-uploads/remove-uploads.ts";
@@ -38,15 +39,39 @@ const RESPONSE_MS = 10_000;
 /** Limits of a sweep for each table with expired rows. Most sweeps have nothing to delete. */
 const EXPIRY = { maxPortions: 40, maxMs: 15_000 };
 
+type Step = (env: Env, now: number, responseMs: number) => Promise<void>;
+
 /**
- * Runs a sweep. Throws AppError(service_unavailable) while the database is unavailable; the next sweep starts again.
+ * The steps of a sweep, each with the time until the next step starts without waiting for it. Alerts are first: clients
+ * cannot delay them.
  */
-export async function sweep(env: Env, now: number, limitMs = RESPONSE_MS): Promise<void> {
-  await checkDue(env, now, limitMs);
-  await deleteOld(env, now);
-  await sweepLinks(env, now);
-  await removeExpiredUploads(env, now);
-  await sweepAlerts(env, now);
+const STEPS: readonly (readonly [name: string, step: Step, budgetMs: number])[] = [
+  ["alerts", sweepAlerts, 30_000],
+  ["jobs", checkDue, SWEEP_MS + 2 * RESPONSE_MS],
+  ["rows", deleteOld, 3 * EXPIRY.maxMs],
+  ["links", sweepLinks, 60_000],
+  ["uploads", removeExpiredUploads, 60_000],
+];
+
+/**
+ * Runs a sweep. A step that fails or is late does not stop the others; the next sweep repeats it. Throws the first error
+ * after all steps. `limits` in ms: shorter limits for tests.
+ */
+export async function sweep(
+  env: Env,
+  now: number,
+  limits: { readonly response?: number; readonly step?: number } = {},
+): Promise<void> {
+  const errors: unknown[] = [];
+  for (const [name, step, budgetMs] of STEPS) {
+    try {
+      await withDeadline(name, step(env, now, limits.response ?? RESPONSE_MS), limits.step ?? budgetMs);
+    } catch (error) {
+      log.error("sweep step failed", { step: name, error: messageOf(error) });
+      errors.push(error);
+    }
+  }
+  if (errors.length > 0) throw errors[0];
 }
 
 /** Deletes expired keys and rows of jobs. In a nearly full database, rows expire after the retention time. */
@@ -82,7 +107,7 @@ async function check(
 ): Promise<Pick<JobToCheck, "id" | "checkAt" | "tags"> | null> {
   const { id, accountId, tags } = job;
   try {
-    const checkAt = await within(limitMs, jobOf(env, id).check(job.version));
+    const checkAt = await withDeadline("check", jobOf(env, id).check(job.version), limitMs);
     if (checkAt !== null || job.completedAt !== null) return { id, checkAt, tags };
     const row = await findJob(env.DB, accountId, id);
     if (!row) return null;
@@ -94,15 +119,5 @@ async function check(
     log.error("job check failed", { job: id, error: messageOf(error) });
     // Checked after the other jobs, which it would delay.
     return { id, checkAt: now + CHECK_AFTER_MS, tags };
-  }
-}
-
-async function within<Value>(limitMs: number, response: Promise<Value>): Promise<Value> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`no response within ${limitMs / 1000} s`)), limitMs);
-  try {
-    return await Promise.race([response, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

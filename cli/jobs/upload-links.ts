@@ -1,6 +1,6 @@
 // copra upload-links.
 import { readFileSync } from "node:fs";
-import type { UploadLink, UploadLinkRequest } from "../../client/index.ts";
+import type { UploadLink, UploadLinkList, UploadLinkRequest } from "../../client/index.ts";
 import { clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
 import { durationOption, listOption, type Options, pairsOption, textOption } from "../context.ts";
@@ -15,6 +15,20 @@ export const createUploadLink: Run = async (context, _args, options) => {
   const { copra } = await clientOf(context);
   const link = await copra.uploadLinks.create(request, { signal });
   output.data(link, () => linkText(link));
+};
+
+export const listUploadLinks: Run = async (context) => {
+  const { output, signal, copra } = await clientOf(context);
+  const links: UploadLinkList["upload_links"] = [];
+  for await (const link of copra.uploadLinks.list({ signal })) links.push(link);
+  output.data({ upload_links: links }, () =>
+    table([
+      ["LINK", "STATUS", "MAXIMUM", "EXPIRES", "NAME"].map(output.colors.bold),
+      ...links.map(({ id, status, max_size, expires_at, name, upload }) => {
+        return [id, status, bytesText(max_size), expires_at, printable(name ?? upload?.name ?? "")];
+      }),
+    ]),
+  );
 };
 
 export const showUploadLink: Run = async (context, [id = ""]) => {
@@ -63,7 +77,8 @@ function jobOf(path: string): NonNullable<UploadLinkRequest["job"]> {
   }
 }
 
-function linkText({ id, status, max_size, expires_at, url, tus_url, upload, job, job_error }: UploadLink): string {
+function linkText(link: UploadLink): string {
+  const { id, status, max_size, expires_at, last_refused_origin, url, tus_url, upload, job, job_error } = link;
   return table([
     ["upload link", id],
     ["status", status],
@@ -71,6 +86,7 @@ function linkText({ id, status, max_size, expires_at, url, tus_url, upload, job,
     ["tus url", tus_url],
     ["maximum", bytesText(max_size)],
     ["expires", expires_at],
+    ...(last_refused_origin === null ? [] : [["refused origin", printable(last_refused_origin)]]),
     ...(upload ? [["upload", `${upload.id} ${printable(upload.name)} (${bytesText(upload.size)})`]] : []),
     ...(job === null ? [] : [["job", job]]),
     ...(job_error ? [["job error", printable(job_error.message)]] : []),

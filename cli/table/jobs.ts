@@ -134,6 +134,11 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import("../jobs/upload-links.ts")).createUploadLink,
   },
   {
+    name: "upload-links ls",
+    summary: "List upload links",
+    load: async () => (await import("../jobs/upload-links.ts")).listUploadLinks,
+  },
+  {
     name: "upload-links show",
     summary: "Show an upload link, its upload and its job",
     arguments: [{ name: "<id>", description: "The link's id" }],

@@ -1,6 +1,6 @@
 // Upload links: a program creates them, and a browser uploads one file with each.
 import type { Caller, CallOptions } from "../http/caller.ts";
-import type { NewUploadLink, UploadLink } from "../types/api.ts";
+import type { NewUploadLink, UploadLink, UploadLinkList } from "../types/api.ts";
 import type { JobRequest, TemplateJob } from "../types/job-request.ts";
 
 /** `job` starts when the file is complete. */
@@ -24,6 +24,17 @@ export class UploadLinks {
 
   get(id: string, options?: CallOptions): Promise<UploadLink> {
     return this.#caller.json(pathOf(id), options);
+  }
+
+  /** The account's links without their URLs, newest first. Reads pages as they are needed. */
+  async *list(options?: CallOptions): AsyncGenerator<UploadLinkList["upload_links"][number]> {
+    let cursor: string | null | undefined;
+    do {
+      const query = { cursor: cursor ?? undefined };
+      const page: UploadLinkList = await this.#caller.json("/v2/upload-links", { ...options, query });
+      yield* page.upload_links;
+      cursor = page.next_cursor;
+    } while (cursor !== null);
   }
 
   /** Ends a link, and removes its unfinished file. */

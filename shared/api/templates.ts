@@ -16,7 +16,11 @@ export const TemplateList = z
   .describe("The templates of the account");
 export type TemplateList = z.infer<typeof TemplateList>;
 
-const token = { id: z.string().describe("The id of the token, to delete it"), created_at: ContractDate };
+const token = {
+  id: z.string().describe("The id of the token, to delete it"),
+  created_at: ContractDate,
+  expires_at: ContractDate.nullable().describe("The end of the API key that made the token; null: none"),
+};
 
 export const TokenList = z
   .object({ tokens: z.array(z.object(token)).describe("The oldest first") })

@@ -64,6 +64,10 @@ const link = {
   tags: Tags.exactOptional(),
   max_size: z.int(),
   origins: z.array(z.string()),
+  last_refused_origin: z
+    .string()
+    .nullable()
+    .describe("The origin of the last page that `origins` does not have; null if there was none"),
   upload: UploadSummary.nullable().describe("The upload of the file; null before it starts and after it is removed"),
   job: z.string().nullable().describe("The id of the job that the file started"),
   job_error: z
@@ -85,6 +89,14 @@ export const UploadLink = z
   })
   .describe("A link with which a browser uploads one file");
 export type UploadLink = z.infer<typeof UploadLink>;
+
+export const UploadLinkList = z
+  .object({
+    upload_links: z.array(z.object(link)).describe("The newest first, without their URLs"),
+    next_cursor: z.string().nullable().describe("The `cursor` of the next page; null: there are no more"),
+  })
+  .describe("A page of upload links");
+export type UploadLinkList = z.infer<typeof UploadLinkList>;
 
 export const UploadPayload = z
   .object({ event: z.enum(UPLOAD_EVENTS), upload_link_id: z.string(), data: z.object(link) })

@@ -44,24 +44,22 @@ export class AccountEvents {
 
   /** Adds events, in order. */
   record(events: readonly AccountEvent[]): void {
-    const ring = this.#ring();
-    const wasEmpty = ring.oldest === null;
-    ring.add(events, Date.now());
-    if (wasEmpty) this.#forgetLater(ring);
+    this.#ring().add(events, Date.now());
     this.#listeners.wake();
   }
 
+  /** When the oldest event is removed; infinite without events. */
+  get dueAt(): number {
+    const { oldest } = this.#ring();
+    return oldest === null ? Number.POSITIVE_INFINITY : oldest + settingsOf(this.#env).retentionMs;
+  }
+
   /** Removes old events: they contain the bodies of notifications, which are kept no longer than RETENTION_DAYS. */
-  async ring(): Promise<void> {
+  forgetOld(): void {
     const ring = this.#ring();
     ring.forget(Date.now() - settingsOf(this.#env).retentionMs + TOGETHER_MS);
     // While there are events, the oldest event has the floor.
     if (ring.oldest === null) this.#ctx.storage.kv.put(FLOOR, ring.floor);
-    this.#forgetLater(ring);
-  }
-
-  #forgetLater({ oldest }: EventRing): void {
-    if (oldest !== null) void this.#ctx.storage.setAlarm(oldest + settingsOf(this.#env).retentionMs);
   }
 
   #ring(): EventRing {

@@ -7,9 +7,11 @@ import { unseal } from "../crypto/sealed-secret.ts";
 import { countUnfinished, findAccount } from "../db/accounts.ts";
 import { lastEventIdOf, refuse } from "../events/socket-stream.ts";
 import { log } from "../log.ts";
+import type { Message } from "../notify/outbox.ts";
 import type { AccountEvent, AccountRpc, Admission } from "../rpc/account.ts";
 import { settingsOf } from "../settings.ts";
 import { AccountEvents } from "./account-events.ts";
+import { Messages } from "./messages.ts";
 import { Receivers } from "./receivers.ts";
 import { RunningProbes } from "./running-probes.ts";
 
@@ -30,6 +32,7 @@ type Secrets = {
 export class AccountObject extends DurableObject<Env> implements AccountRpc {
   readonly #receivers: Receivers;
   readonly #events: AccountEvents;
+  readonly #messages: Messages;
   readonly #followed = new FollowedJobs();
   readonly #probes: RunningProbes;
   #count: JobCount | null = null;
@@ -43,6 +46,7 @@ export class AccountObject extends DurableObject<Env> implements AccountRpc {
     this.#receivers = new Receivers(ctx.storage.kv);
     this.#events = new AccountEvents(ctx, env);
     this.#probes = new RunningProbes(ctx.storage.kv);
+    this.#messages = new Messages(ctx.storage.kv, env, this);
   }
 
   get #id(): string {
@@ -88,6 +92,12 @@ export class AccountObject extends DurableObject<Env> implements AccountRpc {
 
   async record(events: readonly AccountEvent[]): Promise<void> {
     this.#events.record(events);
+    await this.#setAlarm();
+  }
+
+  async sendLater(message: Message, url: string): Promise<void> {
+    await this.#messages.add(message, url);
+    await this.#setAlarm();
   }
 
   /** Server-sent events of the account's jobs. */
@@ -112,7 +122,16 @@ export class AccountObject extends DurableObject<Env> implements AccountRpc {
   }
 
   override async alarm(): Promise<void> {
-    await this.#events.ring();
+    this.#events.forgetOld();
+    await this.#messages.sendDue(Date.now());
+    await this.#setAlarm();
+  }
+
+  /** Sets the alarm, unless it is set for this time or an earlier time. */
+  async #setAlarm(): Promise<void> {
+    const { storage } = this.ctx;
+    const at = Math.min(this.#events.dueAt, this.#messages.dueAt);
+    if (at < ((await storage.getAlarm()) ?? Number.POSITIVE_INFINITY)) await storage.setAlarm(at);
   }
 
   async forgetSecrets(): Promise<void> {

@@ -3,29 +3,28 @@ import { and, eq, gt, gte, inArray, isNull, lt, or, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import * as z from "zod";
-import { runQuery } from "./run-query.ts";
-import { accounts, apiKeys, nodeTokens } from "./schema.ts";
+import { runBatch, runQuery } from "./run-query.ts";
+import { accounts, apiKeys, ingestTokens, nodeTokens, uploadLinks, uploads } from "./schema.ts";
 
 export type Account = typeof accounts.$inferSelect;
 
 /** Restrictions of an API key. `scopes` null: all requests; `expiresAt` null: no end. */
 export type KeyLimits = { readonly scopes: readonly string[] | null; readonly expiresAt: number | null };
 
-/** The account of a valid API key, the key's stored digest and limits; null if no account has the key. */
-export async function accountOfKey(
-  db: D1Database,
-  digests: readonly string[],
-  now: number,
-): Promise<({ account: Account; digest: string } & KeyLimits) | null> {
-  const { digest, scopes, expiresAt } = apiKeys;
+/** A valid API key. `id`: its id for the operator, which stays the same when its digest changes. */
+export type ValidKey = { readonly account: Account; readonly id: string; readonly digest: string } & KeyLimits;
+
+/** The valid API key with one of these digests, and its account; null if no account has the key. */
+export async function accountOfKey(db: D1Database, digests: readonly string[], now: number): Promise<ValidKey | null> {
+  const { digest, id, scopes, expiresAt } = apiKeys;
   const [row] = await runQuery(
     drizzle(db)
-      .select({ account: accounts, digest, scopes, expiresAt })
+      .select({ account: accounts, digest, id, scopes, expiresAt })
       .from(apiKeys)
       .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
       .where(and(inArray(digest, [...digests]), isNull(apiKeys.revokedAt), or(isNull(expiresAt), gt(expiresAt, now)))),
   );
-  return row ? { ...row, scopes: readScopes(row.scopes) } : null;
+  return row ? { ...row, id: idOf(row), scopes: readScopes(row.scopes) } : null;
 }
 
 /** The placement that a node token binds: the pool of its nodes, and the labels that all of them have. */
@@ -114,13 +113,21 @@ export async function listKeys(db: D1Database, accountId: string): Promise<(Cred
   });
 }
 
-/** Revokes an API key permanently. Returns false when no key has this id. */
+/**
+ * Revokes an API key permanently, and with it the upload links and ingest tokens that it made. The sweeper removes the
+ * unfinished files of the links. Returns false when no key has this id.
+ */
 export async function revokeKey(db: D1Database, id: string, now: number): Promise<boolean> {
-  const revoked = drizzle(db)
-    .update(apiKeys)
-    .set({ revokedAt: firstOf(apiKeys.revokedAt, now) })
-    .where(named(apiKeys, id));
-  return (await runQuery(revoked.returning({ digest: apiKeys.digest }))).length > 0;
+  const key = sql`
+    SELECT account_id, coalesce(id, substr(digest, 1, ${ID_CHARS})) FROM ${apiKeys} WHERE ${named(apiKeys, id)}`;
+  const live = sql`(account_id, key_id) IN (${key}) AND status IN ('waiting', 'uploading')`;
+  const [revoked] = await runBatch(db, [
+    sql`UPDATE ${apiKeys} SET revoked_at = coalesce(revoked_at, ${now}) WHERE ${named(apiKeys, id)}`,
+    sql`UPDATE ${uploads} SET expires_at = ${now} WHERE id IN (SELECT upload_id FROM ${uploadLinks} WHERE ${live})`,
+    sql`UPDATE ${uploadLinks} SET status = 'revoked', ended_at = ${now}, is_announced = 1, sealed = NULL WHERE ${live}`,
+    sql`DELETE FROM ${ingestTokens} WHERE (account_id, key_id) IN (${key})`,
+  ]);
+  return (revoked?.meta.changes ?? 0) > 0;
 }
 
 export async function insertNodeToken(

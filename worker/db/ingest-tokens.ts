@@ -1,5 +1,5 @@
 // Tokens of URLs that receive events of buckets.
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, gt, isNull, or, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { Account } from "./credentials.ts";
 import { runQuery } from "./run-query.ts";
@@ -19,10 +19,10 @@ export const tokenId = ({ digest }: Pick<TokenRow, "digest">): string => digest.
 
 /** Stores a token. Returns false if the template has too many. */
 export async function insertToken(db: D1Database, row: TokenRow): Promise<boolean> {
-  const { digest, accountId, template, createdAt } = row;
+  const { digest, accountId, template, createdAt, keyId, expiresAt } = row;
   const inserted = sql`
-    INSERT INTO ${ingestTokens} (digest, account_id, template, created_at)
-    SELECT ${digest}, ${accountId}, ${template}, ${createdAt}
+    INSERT INTO ${ingestTokens} (digest, account_id, template, created_at, key_id, expires_at)
+    SELECT ${digest}, ${accountId}, ${template}, ${createdAt}, ${keyId}, ${expiresAt}
     WHERE (SELECT count(*) FROM ${ingestTokens} WHERE ${tokensOf(accountId, template)}) < ${MAX_TOKENS}`;
   return (await runQuery(drizzle(db).run(inserted))).meta.changes > 0;
 }
@@ -38,7 +38,7 @@ export async function deleteToken(db: D1Database, accountId: string, template: s
   return (await runQuery(drizzle(db).delete(ingestTokens).where(wanted).run())).meta.changes > 0;
 }
 
-/** The account and template of a token; null if the token is unknown. */
+/** The account and template of a token; null if the token is unknown or has expired. */
 export async function findToken(
   db: D1Database,
   digest: string,
@@ -47,6 +47,8 @@ export async function findToken(
     .select({ account: accounts, template: ingestTokens.template })
     .from(ingestTokens)
     .innerJoin(accounts, eq(accounts.id, ingestTokens.accountId))
-    .where(eq(ingestTokens.digest, digest));
+    .where(
+      and(eq(ingestTokens.digest, digest), or(isNull(ingestTokens.expiresAt), gt(ingestTokens.expiresAt, Date.now()))),
+    );
   return (await runQuery(found))[0] ?? null;
 }

@@ -254,8 +254,8 @@ export const uploadLinks = sqliteTable(
     origins: text("origins").notNull(),
     /** The origin under which clients reach the service. */
     origin: text("origin").notNull(),
-    /** The job's body and the receiver of events, sealed. */
-    sealed: text("sealed").notNull(),
+    /** The job's body and the receiver of events, sealed; null once the end of the link needs them no more. */
+    sealed: text("sealed"),
     hasJob: integer("has_job", { mode: "boolean" }).notNull(),
     uploadId: text("upload_id"),
     jobId: text("job_id"),
@@ -266,13 +266,16 @@ export const uploadLinks = sqliteTable(
     endedAt: integer("ended_at"),
     /** True if the end needs no event, or has one. */
     isAnnounced: integer("is_announced", { mode: "boolean" }).notNull(),
-    /** The webhook that is not delivered yet, in JSON. */
-    webhook: text("webhook"),
     /** When the sweeper looks at the link. */
     checkAt: integer("check_at").notNull(),
+    /** The id of the API key that made the link and ends with it; null: the operator made it. */
+    keyId: text("key_id"),
+    /** The origin of the last page that was refused. */
+    refusedOrigin: text("refused_origin"),
   },
   (table) => [
-    index("upload_links_by_account").on(table.accountId, table.status),
+    index("upload_links_by_account").on(table.accountId, table.createdAt, table.id),
+    index("upload_links_waiting").on(table.accountId).where(sql`${table.status} = 'waiting'`),
     index("upload_links_by_check").on(table.checkAt),
   ],
 );
@@ -287,6 +290,10 @@ export const ingestTokens = sqliteTable(
     /** The name of the template. */
     template: text("template").notNull(),
     createdAt: integer("created_at").notNull(),
+    /** The id of the API key that made the token and ends with it; null: the operator made it. */
+    keyId: text("key_id"),
+    /** The end of that key; null: none. */
+    expiresAt: integer("expires_at"),
   },
   (table) => [index("ingest_tokens_by_template").on(table.accountId, table.template)],
 );

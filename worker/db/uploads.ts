@@ -41,7 +41,7 @@ export function insertingUpload(row: UploadRow): SQL {
 }
 
 /** The account's uploads that have not expired and are not being removed. */
-const usable = (accountId: string, now: number) =>
+export const usable = (accountId: string, now: number) =>
   and(eq(uploads.accountId, accountId), gt(uploads.expiresAt, now), ne(uploads.status, "removing"));
 
 /** The account's upload with this id, if it has not expired; else null. */

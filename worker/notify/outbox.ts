@@ -93,8 +93,10 @@ export const postponed = (delivery: Delivery, at: number): Delivery => ({
 /** Identifies the receiver whose failures are counted: the host of its URL, or the topic. */
 export function receiverOf(target: NotificationSpec, secret: AccessSecret): string {
   if (target.type === "sns") return target.topicArn;
-  return "url" in secret && URL.canParse(secret.url) ? new URL(secret.url).host : "";
+  return "url" in secret ? hostOf(secret.url) : "";
 }
+
+export const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : "");
 
 /** The result of an attempt, for the log of notifications. */
 export function describe(result: DeliveryResult): string {

@@ -17,6 +17,7 @@ import {
   nodeTokenOf,
   type TokenPlacement,
   updateDigest,
+  type ValidKey,
 } from "../../db/credentials.ts";
 import { apiKeys, nodeTokens } from "../../db/schema.ts";
 import type { Admitted } from "../../dispatch/connections/node-about.ts";
@@ -27,8 +28,14 @@ import { type AnyContext, requireSameOrigin } from "./same-origin.ts";
 import { requireScopes } from "./scopes.ts";
 import { readSession } from "./session-cookie.ts";
 
+/** The API key of a request: its id and end. Without: the operator acts for the account. */
+export type UsedKey = { readonly keyId: string | null } & Pick<KeyLimits, "expiresAt">;
+
 /** `scopes`: of the API key; null: all requests are allowed. */
-export type ClientEnv = { Bindings: Env; Variables: { account: Account; scopes: KeyLimits["scopes"] } };
+export type ClientEnv = {
+  Bindings: Env;
+  Variables: { account: Account; scopes: KeyLimits["scopes"]; key: UsedKey };
+};
 export type NodeEnv = {
   Bindings: Env;
   Variables: { tokenId: string; placement: TokenPlacement; admitted: Omit<Admitted, "service"> };
@@ -42,24 +49,26 @@ export type AdminEnv = { Bindings: Env };
 export const clientAuth: MiddlewareHandler<ClientEnv> = async (context, next) => {
   const session = await sessionOf(context);
   const named = context.req.header(ACCOUNT_HEADER) ?? (session?.key === null ? session.account : null);
-  const { account, scopes } = await rightsOf(context, session, named);
+  const { account, scopes, id: keyId, expiresAt } = await rightsOf(context, session, named);
   requireScopes(context, scopes);
+  context.set("key", { keyId, expiresAt });
   context.set("account", account);
   context.set("scopes", scopes);
   await next();
 };
 
-/** An account, and the scopes of the API key that gives access to it. */
-export type AccountRights = { readonly account: Account; readonly scopes: KeyLimits["scopes"] };
+/** An account, and the API key that gives access to it. `id` null: the operator has access. */
+type AccountRights = { readonly account: Account; readonly id: string | null } & KeyLimits;
+const OPERATOR = { id: null, scopes: null, expiresAt: null };
 
 async function rightsOf(context: AnyContext, session: Session | null, named: string | null): Promise<AccountRights> {
-  if (named !== null) return { account: await accountOfOperator(context, session, named), scopes: null };
+  if (named !== null) return { account: await accountOfOperator(context, session, named), ...OPERATOR };
   if (session) return (await accountOfSession(context, session)) ?? endedSession(context);
   return credentialOfKey(context);
 }
 
-/** The account of the API key in the header, and the newest digest of the key. Throws AppError. */
-export async function credentialOfKey(context: AnyContext): Promise<AccountRights & KeyLimits & { digest: string }> {
+/** The API key in the header, with its newest digest, and its account. Throws AppError. */
+export async function credentialOfKey(context: AnyContext): Promise<ValidKey> {
   const header = context.req.header("authorization");
   const key = basicUser(header);
   const { peppers } = settingsOf(context.env);
@@ -74,7 +83,7 @@ export async function credentialOfKey(context: AnyContext): Promise<AccountRight
 }
 
 /** The account of a session's API key; null if the session has no valid API key. */
-export async function accountOfSession(context: AnyContext, { key }: Session): Promise<AccountRights | null> {
+export async function accountOfSession(context: AnyContext, { key }: Session): Promise<ValidKey | null> {
   if (key === null) return null;
   await limitRate(context, key);
   // The service sealed this digest, so it is no guess.

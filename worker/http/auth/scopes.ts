@@ -66,7 +66,10 @@ const ROUTES: readonly [Needed, readonly string[]][] = [
     ],
   ],
   // The list shows the files of all clients of the account.
-  [["uploads:create", "jobs:read"], ["GET /v2/uploads"]],
+  [
+    ["uploads:create", "jobs:read"],
+    ["GET /v2/uploads", "GET /v2/upload-links"],
+  ],
   [["usage:read"], ["GET /v2/usage"]],
   [["templates:use"], ["GET /v2/templates", "GET /v2/templates/:name"]],
   [

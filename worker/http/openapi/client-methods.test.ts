@@ -59,6 +59,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   completeUpload: ({ uploads }) => uploads.complete("u"),
   deleteUpload: ({ uploads }) => uploads.delete("u"),
   createUploadLink: ({ uploadLinks }) => uploadLinks.create({ max_size: 1 }),
+  listUploadLinks: ({ uploadLinks }) => uploadLinks.list().next(),
   getUploadLink: ({ uploadLinks }) => uploadLinks.get("l"),
   revokeUploadLink: ({ uploadLinks }) => uploadLinks.revoke("l"),
   getUsage: (copra) => copra.usage(),

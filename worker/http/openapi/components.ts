@@ -36,7 +36,7 @@ import {
   TemplateView,
   TokenList,
 } from "#shared/api/templates.ts";
-import { UploadLink, UploadLinkBody, UploadPayload } from "#shared/api/upload-links.ts";
+import { UploadLink, UploadLinkBody, UploadLinkList, UploadPayload } from "#shared/api/upload-links.ts";
 import { Upload, UploadBody, UploadList, UploadPart, UploadSummary } from "#shared/api/uploads.ts";
 import { FormatHash } from "#shared/format/format-hash.ts";
 import { InputView, JobView, OutputView, PlaylistUrl } from "#shared/job/job-view.ts";
@@ -79,6 +79,7 @@ export const RESPONSES = {
   UploadList,
   UploadPart,
   UploadLink,
+  UploadLinkList,
   TaskList,
   CommandList,
   RunningCommandList,

@@ -1,6 +1,7 @@
-// The query of GET /v2/uploads.
+// The query of GET /v2/uploads and GET /v2/upload-links, and their pages.
 import * as z from "zod";
 import { strictObject } from "#shared/strict-object.ts";
+import { cursorOf } from "./list-query.ts";
 import { decimal, parseQuery } from "./parse-query.ts";
 
 const LIMIT_RULE = "must be a whole number from 1 to 100";
@@ -8,7 +9,7 @@ const LIMIT_RULE = "must be a whole number from 1 to 100";
 export const UploadListParameters = strictObject({
   limit: decimal(z.coerce.number(LIMIT_RULE).int(LIMIT_RULE).min(1, LIMIT_RULE).max(100, LIMIT_RULE))
     .default(20)
-    .describe("Maximum uploads per page"),
+    .describe("Maximum entries per page"),
   cursor: z
     .string()
     .regex(/^\d{1,16}-[A-Za-z0-9]{20}$/, "must be the `next_cursor` of a previous response")
@@ -23,4 +24,14 @@ export function parseUploadQuery(query: Record<string, string>): { limit: number
   const { limit, cursor } = parseQuery(UploadListParameters, query);
   const [createdAt, id] = cursor?.split("-") ?? [];
   return { limit, after: createdAt && id ? { createdAt: Number(createdAt), id } : null };
+}
+
+/** The rows of a page, and the cursor of the next page. `rows`: up to one more than `limit`. */
+export function pageOf<Row extends Place>(
+  rows: readonly Row[],
+  limit: number,
+): { page: Row[]; next_cursor: string | null } {
+  const page = rows.slice(0, limit);
+  const last = rows.length > limit ? page.at(-1) : undefined;
+  return { page, next_cursor: last ? cursorOf({ at: last.createdAt, id: last.id }) : null };
 }

@@ -8,17 +8,9 @@ import type { Env } from "../../bindings.ts";
 import { randomBytes } from "../../crypto/bytes.ts";
 import { purposeDigest, type Session, sealSession, unsealSession } from "../../crypto/session.ts";
 import { findAccount } from "../../db/accounts.ts";
-import type { Account } from "../../db/credentials.ts";
+import type { Account, KeyLimits } from "../../db/credentials.ts";
 import { settingsOf } from "../../settings.ts";
-import {
-  type AccountRights,
-  accountOfSession,
-  adminDigest,
-  bearer,
-  credentialOfKey,
-  isOperator,
-  unauthorized,
-} from "../auth/auth.ts";
+import { accountOfSession, adminDigest, bearer, credentialOfKey, isOperator, unauthorized } from "../auth/auth.ts";
 import { endSession } from "../auth/ended-sessions.ts";
 import { findCredential } from "../auth/failed-attempts.ts";
 import { type AnyContext, requestOrigin, requireSameOrigin } from "../auth/same-origin.ts";
@@ -85,7 +77,7 @@ const readOnce = (context: AnyContext): Promise<z.infer<typeof OnceBody>> =>
 /** The current rights of a session. Its credentials are looked up each time. */
 type Rights = {
   readonly account: Account | null;
-  readonly scopes: AccountRights["scopes"];
+  readonly scopes: KeyLimits["scopes"];
   readonly isOperator: boolean;
 };
 

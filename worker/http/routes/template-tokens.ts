@@ -24,7 +24,8 @@ export const templateTokens = new Hono<ClientEnv>({ strict: false })
     const template = await ownName(context);
     const token = newToken(randomBytes);
     const accountId = context.get("account").id;
-    const row = { digest: await tokenDigest(token), accountId, template, createdAt: Date.now() };
+    const digest = await tokenDigest(token);
+    const row = { digest, accountId, template, createdAt: Date.now(), ...context.get("key") };
     if (!(await insertToken(context.env.DB, row))) {
       throw new AppError("too_many_tokens", `A template may have ${MAX_TOKENS} tokens; delete some`);
     }
@@ -45,4 +46,8 @@ export const templateTokens = new Hono<ClientEnv>({ strict: false })
 const ownName = async (context: Context<ClientEnv, "/:name/tokens">): Promise<string> =>
   (await findOwnTemplate(creatorOf(context), context.req.param("name"))).name;
 
-const viewToken = (row: TokenRow) => ({ id: tokenId(row), created_at: contractDate(row.createdAt) });
+const viewToken = (row: TokenRow) => ({
+  id: tokenId(row),
+  created_at: contractDate(row.createdAt),
+  expires_at: row.expiresAt === null ? null : contractDate(row.expiresAt),
+});

@@ -1,9 +1,16 @@
-import { createExecutionContext, createScheduledController, waitOnExecutionContext } from "cloudflare:test";
+import {
+  createExecutionContext,
+  createScheduledController,
+  runDurableObjectAlarm,
+  runInDurableObject,
+  waitOnExecutionContext,
+} from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
-import { beforeAll, describe, expect, it } from "vitest";
-import { UploadLink, UploadPayload } from "#shared/api/upload-links.ts";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { UploadLink, UploadLinkList, UploadPayload } from "#shared/api/upload-links.ts";
 import { verifyWebhook } from "../../../client/webhook.ts";
 import worker from "../../index.ts";
+import { accountOf } from "../../rpc/account.ts";
 import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../../testing/jobs.ts";
 import { measuredDatabase } from "../../testing/measured-database.ts";
 import { receivedAt } from "../../testing/received.ts";
@@ -35,6 +42,19 @@ async function sweep(link: UploadLink, changes = ""): Promise<void> {
   await worker.scheduled(createScheduledController({ cron: "*/2 * * * *" }), env);
 }
 
+/** The entries of an account's object. */
+const storedIn = (accountId: string, prefix: string): Promise<{ attempts: number }[]> =>
+  runInDurableObject(accountOf(env, accountId), (_, { storage }) =>
+    [...storage.kv.list<{ attempts: number }>({ prefix })].map(([, entry]) => entry),
+  );
+
+/** Returns a function that makes an ended link as if its last request had been interrupted before its job started. */
+async function interruption({ id }: UploadLink): Promise<() => Promise<unknown>> {
+  const sealed = await env.DB.prepare("SELECT sealed FROM upload_links WHERE id = ?").bind(id).first("sealed");
+  const undo = env.DB.prepare("UPDATE upload_links SET job_id = NULL, sealed = ? WHERE id = ?");
+  return () => undo.bind(sealed, id).run();
+}
+
 describe("an upload link", () => {
   it("lets a page upload one file, and starts its job once", async () => {
     const link = await newLink(account.key, { name: "Holiday", job: JOB, expires_s: 600 });
@@ -43,6 +63,7 @@ describe("an upload link", () => {
     expect(Date.parse(link.expires_at) - Date.parse(link.created_at)).toBe(600_000);
     expect(link.tus_url).toBe(`${link.url}/tus`);
     const before = await jobs();
+    const interrupt = await interruption(link);
     const done = await sendFile(link);
     expect(done).toMatchObject({ status: 200, body: { status: "completed", name: "Holiday", size: 4 } });
     expect(done.headers.get("access-control-allow-origin")).toBe(PAGE);
@@ -53,7 +74,7 @@ describe("an upload link", () => {
     for (const _ of ["again", "and again"]) {
       expect((await ask(`${link.url}/complete`, { method: "POST" })).status).toBe(200);
     }
-    await env.DB.prepare("UPDATE upload_links SET job_id = NULL WHERE id = ?").bind(link.id).run();
+    await interrupt();
     await sweep(link);
     expect((await linkNow(account.key, link)).job).toBe(ended.job);
     expect(await jobs()).toHaveLength(before.length + 1);
@@ -184,6 +205,7 @@ describe("an upload link", () => {
       expect([refused.status, refused.body.error_code]).toEqual([403, "cross_site_request"]);
       expect(refused.headers.has("access-control-allow-origin")).toBe(false);
     }
+    expect((await linkNow(account.key, link)).last_refused_origin).toBe("http://app.example.com");
     const closed = await newLink(account.key, { origins: [] });
     expect((await ask(closed.url)).status).toBe(403);
     const program = await send(new URL(closed.url).pathname, { method: "POST", body: { name: "a", size: 1 } });
@@ -290,8 +312,9 @@ describe("the end of an upload link", () => {
     await ask(link.url, { method: "POST", json: { name: "a", size: 4 } });
     await ask(`${link.url}/parts/1`, { method: "PUT", body: "aaaa" });
     const upload = (await linkNow(account.key, link)).upload?.id;
+    const interrupt = await interruption(link);
     await ask(`${link.url}/complete`, { method: "POST" });
-    await env.DB.prepare("UPDATE upload_links SET job_id = NULL WHERE id = ?").bind(link.id).run();
+    await interrupt();
     await env.DB.prepare("DELETE FROM uploads WHERE id = ?").bind(upload).run();
     await sweep(link);
     expect((await linkNow(account.key, link)).job_error).toMatchObject({ error_code: "input_not_valid" });
@@ -323,17 +346,21 @@ describe("the end of an upload link", () => {
 describe("the receiver of an upload link's events", () => {
   const URL = "http://receiver.test/hook?token=hidden";
   const notification = { type: "http", url: URL };
-  const row = (link: UploadLink) =>
-    env.DB.prepare("SELECT webhook, check_at AS checkAt FROM upload_links WHERE id = ?")
-      .bind(link.id)
-      .first<{ webhook: string | null; checkAt: number }>();
+  const waiting = (id = account.id) => storedIn(id, "message:");
+  /** What the receiver gets until the webhook of the link was sent once. */
+  const sentFor = (work: () => Promise<unknown>, status?: number) =>
+    receivedAt(
+      URL,
+      async () => {
+        await work();
+        await expect.poll(async () => (await waiting()).filter(({ attempts }) => attempts === 0)).toEqual([]);
+      },
+      status,
+    );
 
   it("gets a signed webhook when the file is complete", async () => {
     const link = await newLink(account.key, { job: JOB, notification });
-    const [webhook, ...others] = await receivedAt(URL, async () => {
-      await sendFile(link);
-      await expect.poll(() => row(link)).toMatchObject({ webhook: null });
-    });
+    const [webhook, ...others] = await sentFor(() => sendFile(link));
     expect(others).toEqual([]);
     if (!webhook) throw new Error("Nothing was sent");
     const payload = await verifyWebhook(webhook, account.webhookSecret);
@@ -346,23 +373,21 @@ describe("the receiver of an upload link's events", () => {
 
   it("gets a webhook when the link expires, and again until it accepts", async () => {
     const link = await newLink(account.key, { notification });
-    const first = await receivedAt(URL, () => sweep(link, ", expires_at = 1"), 500);
-    expect(JSON.parse(first[0]?.body ?? "")).toMatchObject({ event: "upload.expired", upload_link_id: link.id });
-    expect((await row(link))?.checkAt).toBeGreaterThan(Date.now());
+    const [first] = await sentFor(() => sweep(link, ", expires_at = 1"), 500);
+    expect(JSON.parse(first?.body ?? "")).toMatchObject({ event: "upload.expired", upload_link_id: link.id });
     expect(await receivedAt(URL, () => sweep(link))).toEqual([]);
-    await env.DB.prepare("UPDATE upload_links SET webhook = json_set(webhook, '$.nextAt', 1) WHERE id = ?")
-      .bind(link.id)
-      .run();
-    const [again] = await receivedAt(URL, () => sweep(link));
-    expect(again?.body).toBe(first[0]?.body);
-    expect((await row(link))?.webhook).toBeNull();
-    expect(await receivedAt(URL, () => sweep(link))).toEqual([]);
+    expect(await waiting()).toMatchObject([{ attempts: 1 }]);
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 6000 });
+    const [again] = await receivedAt(URL, () => runDurableObjectAlarm(accountOf(env, account.id)));
+    vi.useRealTimers();
+    expect(again?.body).toBe(first?.body);
+    expect(await waiting()).toEqual([]);
   });
 
   it.each([410, 200])("gets no webhook again after its status %i", async (status) => {
     const link = await newLink(account.key, { notification });
-    expect(await receivedAt(URL, () => sweep(link, ", expires_at = 1"), status)).toHaveLength(1);
-    expect((await row(link))?.webhook).toBeNull();
+    expect(await sentFor(() => sweep(link, ", expires_at = 1"), status)).toHaveLength(1);
+    expect(await waiting()).toEqual([]);
   });
 
   it("finds the same body in the account's stream", async () => {
@@ -371,15 +396,99 @@ describe("the receiver of an upload link's events", () => {
     );
     const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
     const link = await newLink(account.key, { notification, tags: { user: "x" } });
-    const [webhook] = await receivedAt(URL, async () => {
-      await sendFile(link);
-      await expect.poll(() => row(link)).toMatchObject({ webhook: null });
-    });
+    const [webhook] = await sentFor(() => sendFile(link));
     let text = "";
     while (!text.includes("event: upload\n")) text += (await reader?.read())?.value;
     while (!/event: upload\n.*\ndata: .*\n/.test(text)) text += (await reader?.read())?.value;
     await reader?.cancel();
     expect(/event: upload\n.*\ndata: (.*)\n/.exec(text)?.[1]).toBe(webhook?.body);
+  });
+
+  it("is asked no more after ten failures of any webhooks, and its webhooks are kept", async () => {
+    const mine = await newAccount();
+    const object = accountOf(env, mine.id);
+    for (let failure = 0; failure < 10; failure++) {
+      await object.admitDelivery("receiver.test");
+      await object.deliveryEnded("receiver.test", false);
+    }
+    const link = await newLink(mine.key, { notification });
+    const received = await receivedAt(URL, async () => {
+      await sweep(link, ", expires_at = 1");
+      await expect.poll(() => waiting(mine.id)).toMatchObject([{ nextAt: expect.toSatisfy((at) => at > Date.now()) }]);
+    });
+    expect(received).toEqual([]);
+    expect(await waiting(mine.id)).toMatchObject([{ attempts: 0 }]);
+    expect(JSON.stringify(await waiting(mine.id))).not.toContain("hidden");
+  });
+});
+
+describe("the API key of an upload link", () => {
+  const keyed = async (body: object = {}) => {
+    const path = `/v2/admin/accounts/${account.id}/keys`;
+    return (await send(path, { method: "POST", body, headers: bearer(ADMIN) })).body;
+  };
+  const revoke = ({ id }: { id: string }) => send(`/v2/admin/keys/${id}`, { method: "DELETE", headers: bearer(ADMIN) });
+
+  it("ends its live links when it is revoked, and removes their unfinished files", async () => {
+    const key = await keyed();
+    const waiting = await newLink(key.api_key, { job: JOB });
+    const uploading = await newLink(key.api_key);
+    const { body: upload } = await ask(uploading.url, { method: "POST", json: { name: "a", size: 4 } });
+    await ask(`${uploading.url}/parts/1`, { method: "PUT", body: "aaaa" });
+    const complete = await newLink(key.api_key);
+    await sendFile(complete);
+    const other = await newLink(account.key);
+    expect((await revoke(key)).status).toBe(200);
+    for (const link of [waiting, uploading]) {
+      expect(await linkNow(account.key, link)).toMatchObject({ status: "revoked", ended_at: expect.any(String) });
+      const refused = await ask(link.url, { method: "POST", json: { name: "a", size: 4 } });
+      expect([refused.status, refused.body.error_code]).toEqual([410, "upload_link_ended"]);
+    }
+    expect((await ask(`${uploading.url}/complete`, { method: "POST" })).status).toBe(410);
+    await sweep(uploading);
+    expect((await send(`/v2/uploads/${upload.id}`, { headers: basic(account.key) })).status).toBe(404);
+    expect((await linkNow(account.key, uploading)).job).toBeNull();
+    expect((await linkNow(account.key, complete)).status).toBe("completed");
+    expect((await linkNow(account.key, other)).status).toBe("waiting");
+  });
+
+  it("ends its links when it expires", async () => {
+    const end = new Date(Date.now() + 120_000).toISOString();
+    const { api_key } = await keyed({ expires_at: end });
+    expect((await newLink(api_key)).expires_at).toBe(end);
+    expect((await newLink(api_key, { expires_s: 60 })).expires_at < end).toBe(true);
+  });
+
+  it("ends its links after its digest has changed", async () => {
+    const key = await keyed();
+    const link = await newLink(key.api_key);
+    await env.DB.prepare("UPDATE api_keys SET id = ?, digest = 'changed' WHERE digest LIKE ?")
+      .bind(key.id, `${key.id}%`)
+      .run();
+    await revoke(key);
+    expect((await linkNow(account.key, link)).status).toBe("revoked");
+  });
+});
+
+describe("GET /v2/upload-links", () => {
+  it("lists the account's links by pages, the newest first, without their URLs", async () => {
+    const mine = await newAccount();
+    await newLink(account.key);
+    const created = [await newLink(mine.key), await newLink(mine.key), await newLink(mine.key, { name: "c" })];
+    await sendFile(created[1] as UploadLink);
+    const page = (query = "") => send(`/v2/upload-links${query}`, { headers: basic(mine.key) });
+    const { body: first } = await page("?limit=2");
+    const { body: last } = await page(`?limit=2&cursor=${first.next_cursor}`);
+    const listed = [...first.upload_links, ...last.upload_links];
+    expect(last.next_cursor).toBeNull();
+    expect(listed.map(({ id }) => id).toSorted()).toEqual(created.map(({ id }) => id).toSorted());
+    expect(listed.find(({ id }) => id === created[1]?.id)).toMatchObject({
+      status: "completed",
+      upload: { name: "clip.mov", size: 4 },
+    });
+    expect(UploadLinkList.parse(first)).toEqual(first);
+    expect(JSON.stringify(first)).not.toContain("/v2/links/");
+    expect((await page("?limit=0")).body.error_code).toBe("query_not_valid");
   });
 });
 
@@ -402,9 +511,10 @@ describe("a new upload link", () => {
     [{ max_size: 1, job: jobBody() }, "input_not_valid", /`job` must have no `input`/],
     [{ max_size: 1, notification: { type: "none" } }, "notification_not_valid", /must be http/],
     [{ max_size: 1, notification: { type: "http", url: "x" } }, "notification_not_valid", /`notification.url`/],
+    [{ max_size: 1, job: { ...JOB, path: "x".repeat(65_536) } }, "body_too_large", /64 KiB|65536/],
   ])("row %#: is rejected with a reason", async (body, code, message) => {
     const { status, body: error } = await post(body);
-    expect([status, error.error_code]).toEqual([400, code]);
+    expect([status, error.error_code]).toEqual([code === "body_too_large" ? 413 : 400, code]);
     expect(error.message).toMatch(message);
   });
 
@@ -493,7 +603,7 @@ describe("a new upload link", () => {
     await call(`${link.url}/parts/1`, { method: "PUT", body: "aaaa", headers: { "content-length": "4" } });
     await call(`${link.url}/complete`, { method: "POST" });
     expect((await linkNow(account.key, link)).job).toEqual(expect.any(String));
-    expect(created).toBeLessThanOrEqual(4);
+    expect(created).toBeLessThanOrEqual(5);
     expect(work.rowsWritten).toBeLessThanOrEqual(27);
   });
 });

@@ -1,10 +1,11 @@
 // /v2/upload-links: links with which browsers upload one file each, for the programs that create them.
 import { type Context, Hono } from "hono";
-import { UploadLinkBody } from "#shared/api/upload-links.ts";
+import { UploadLinkBody, type UploadLinkList } from "#shared/api/upload-links.ts";
 import { AppError } from "#shared/errors.ts";
 import { parseNotification } from "#shared/request/notification-section.ts";
+import { MAX_TEMPLATE_BYTES } from "#shared/template/template-body.ts";
 import { randomBytes } from "../../crypto/bytes.ts";
-import { changeLink, findLink, insertLink, type UploadLinkRow } from "../../db/upload-links.ts";
+import { changeLink, findLink, insertLink, listLinks, type UploadLinkRow } from "../../db/upload-links.ts";
 import { settingsOf } from "../../settings.ts";
 import { resolveStorage } from "../../storage/resolve-storage.ts";
 import { storeForNew } from "../../storage/source-uploads/open-upload-store.ts";
@@ -15,10 +16,11 @@ import { requireJobScope, requireScope } from "../auth/scopes.ts";
 import { readBody } from "../body/read-body.ts";
 import { parseRequest } from "../create-job.ts";
 import { creatorOf } from "../new-job.ts";
+import { pageOf, parseUploadQuery } from "../query/upload-query.ts";
 import { jsonResponse } from "../responses/json-response.ts";
 import { beyond, requireRoom } from "../upload-limits.ts";
 import { deletedAt, jobBody, jobKey, sealLink } from "../upload-links/link-end.ts";
-import { uploadOf, viewLink } from "../upload-links/link-view.ts";
+import { uploadOf, viewData, viewLink } from "../upload-links/link-view.ts";
 
 /** The period of LINK_RATE in wrangler.toml. */
 const RATE_SECONDS = 60;
@@ -26,6 +28,14 @@ const RATE_SECONDS = 60;
 export const uploadLinks = new Hono<ClientEnv>({ strict: false })
   .use(clientAuth)
   .post("/", create)
+  .get("/", async (context) => {
+    const { limit, after } = parseUploadQuery(context.req.query());
+    const wanted = { after, limit: limit + 1, now: Date.now() };
+    const rows = await listLinks(context.env.DB, context.get("account").id, wanted);
+    const { page, next_cursor } = pageOf(rows, limit);
+    const upload_links = page.map(({ upload, ...link }) => viewData(link, upload));
+    return jsonResponse(context, { upload_links, next_cursor } satisfies UploadLinkList);
+  })
   .get("/:id", async (context) => jsonResponse(context, await viewLink(context.env, await ownLink(context))))
   .delete("/:id", async (context) => {
     const { env } = context;
@@ -34,7 +44,7 @@ export const uploadLinks = new Hono<ClientEnv>({ strict: false })
       throw new AppError("upload_state_conflict", "The file is complete: delete its upload, not the link");
     }
     const now = Date.now();
-    const revoked = { status: "revoked", endedAt: now, isAnnounced: true } as const;
+    const revoked = { status: "revoked", endedAt: now, isAnnounced: true, sealed: null } as const;
     if (link.endedAt !== null) return jsonResponse(context, await viewLink(env, link));
     const ended = { ...link, ...revoked };
     if (!(await changeLink(env.DB, link, { ...revoked, checkAt: deletedAt(ended, env) }))) {
@@ -48,7 +58,7 @@ export const uploadLinks = new Hono<ClientEnv>({ strict: false })
 async function create(context: Context<ClientEnv>): Promise<Response> {
   const { env } = context;
   const { id: accountId } = context.get("account");
-  const body = await readBody(context.req, UploadLinkBody, "request_not_valid");
+  const body = await readBody(context.req, UploadLinkBody, "request_not_valid", MAX_TEMPLATE_BYTES);
   const scopes = context.get("scopes");
   if (body.job) requireJobScope(scopes, { ...body.job, ...(body.tags ? { tags: body.tags } : {}) });
   if (body.notification) requireScope(scopes, "jobs:create");
@@ -62,7 +72,8 @@ async function create(context: Context<ClientEnv>): Promise<Response> {
   const secrets = { job: body.job ?? null, webhook: receiverOf(context, body.notification) };
   const limits = await requireRoom(env, accountId, body.max_size);
   const createdAt = Date.now();
-  const expiresAt = createdAt + body.expires_s * 1000;
+  const { keyId, expiresAt: keyEnd } = context.get("key");
+  const expiresAt = Math.min(createdAt + body.expires_s * 1000, keyEnd ?? Number.POSITIVE_INFINITY);
   const row: UploadLinkRow = {
     id,
     accountId,
@@ -81,8 +92,9 @@ async function create(context: Context<ClientEnv>): Promise<Response> {
     expiresAt,
     endedAt: null,
     isAnnounced: false,
-    webhook: null,
     checkAt: expiresAt,
+    keyId,
+    refusedOrigin: null,
   };
   if (body.job) await requireValidJob(context, row, body.job);
   if (!(await insertLink(env.DB, row, limits))) throw beyond(limits);

@@ -9,8 +9,7 @@ import { removeUpload, storeNameOf } from "../../storage/source-uploads/remove-u
 import { uploadUrl } from "../../storage/source-url.ts";
 import { type ClientEnv, clientAuth } from "../auth/auth.ts";
 import { readBody } from "../body/read-body.ts";
-import { cursorOf } from "../query/list-query.ts";
-import { parseUploadQuery } from "../query/upload-query.ts";
+import { pageOf, parseUploadQuery } from "../query/upload-query.ts";
 import { jsonResponse } from "../responses/json-response.ts";
 import { beyond, requireRoom } from "../upload-limits.ts";
 import { completeParts, partAt, startUpload, takePart, viewSummary, viewUpload } from "../upload-parts.ts";
@@ -25,13 +24,8 @@ export const uploads = new Hono<ClientEnv>({ strict: false })
     const { limit, after } = parseUploadQuery(context.req.query());
     const wanted = { after, limit: limit + 1, now: Date.now() };
     const rows = await listUploads(context.env.DB, context.get("account").id, wanted);
-    const page = rows.slice(0, limit);
-    const last = rows.length > limit ? page.at(-1) : undefined;
-    const list: UploadList = {
-      uploads: page.map(viewSummary),
-      next_cursor: last ? cursorOf({ at: last.createdAt, id: last.id }) : null,
-    };
-    return jsonResponse(context, list);
+    const { page, next_cursor } = pageOf(rows, limit);
+    return jsonResponse(context, { uploads: page.map(viewSummary), next_cursor } satisfies UploadList);
   })
   .get("/:id", async (context) => {
     const upload = await ownUpload(context);

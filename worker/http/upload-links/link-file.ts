@@ -6,7 +6,7 @@ import type { UploadRow } from "../../db/uploads.ts";
 import { openUploadStore, storeForNew } from "../../storage/source-uploads/open-upload-store.ts";
 import { removeUpload } from "../../storage/source-uploads/remove-uploads.ts";
 import { completeParts, startUpload } from "../upload-parts.ts";
-import { LATER_MS, settleLink, type WaitUntil } from "./link-end.ts";
+import { LATER_MS, settleLink } from "./link-end.ts";
 import { isOver, uploadOf } from "./link-view.ts";
 
 /** The link's upload outlives the link by this time, so that the sweeper ends the link first. */
@@ -71,19 +71,14 @@ const used = (): AppError =>
  * Completes the upload and ends the link. A repeated call changes nothing. Throws AppError(upload_link_ended |
  * upload_state_conflict | service_unavailable).
  */
-export async function completeFile(
-  env: Env,
-  link: UploadLinkRow,
-  upload: UploadRow,
-  waitUntil?: WaitUntil,
-): Promise<UploadRow> {
+export async function completeFile(env: Env, link: UploadLinkRow, upload: UploadRow): Promise<UploadRow> {
   if (link.status === "completed") return upload;
   // If this request is interrupted, the sweeper completes the upload.
   await changeLink(env.DB, link, { checkAt: Date.now() + LATER_MS });
   const completed = await completeParts(env, upload);
   const now = Date.now();
   const ended = { status: "completed", endedAt: now, checkAt: now + LATER_MS } as const;
-  if (await changeLink(env.DB, link, ended)) await settleLink(env, { ...link, ...ended }, now, waitUntil);
+  if (await changeLink(env.DB, link, ended)) await settleLink(env, { ...link, ...ended }, now);
   else requireLive((await findLink(env.DB, link.id)) ?? { ...link, status: "revoked" });
   return completed;
 }

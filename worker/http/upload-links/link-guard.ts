@@ -4,7 +4,7 @@ import * as z from "zod";
 import { AppError } from "#shared/errors.ts";
 import type { Env } from "../../bindings.ts";
 import { linkOfToken } from "../../crypto/link-token.ts";
-import { findLink, type UploadLinkRow } from "../../db/upload-links.ts";
+import { changeLink, findLink, type UploadLinkRow } from "../../db/upload-links.ts";
 import { settingsOf } from "../../settings.ts";
 import { TUS_CHECKSUMS } from "../../storage/source-uploads/checked-body.ts";
 
@@ -37,6 +37,7 @@ export const linkGuard: MiddlewareHandler<LinkEnv, "/:token"> = async (context, 
   if (origin !== undefined) {
     context.header("vary", "Origin");
     if (!originsOf(link).includes(origin)) {
+      await noteRefusal(env, link, origin);
       throw new AppError("cross_site_request", "The `origins` of the upload link do not include the page's origin");
     }
     context.header("access-control-allow-origin", origin);
@@ -52,9 +53,22 @@ export const linkGuard: MiddlewareHandler<LinkEnv, "/:token"> = async (context, 
     context.header("tus-max-size", String(link.maxBytes));
     return context.body(null, 204);
   }
-  if (!(await env.CLIENT_RATE.limit({ key: `upload link ${link.id}` })).success) {
+  if (!(await isWithinRate(env, link))) {
     throw new AppError("rate_limited", "Too many requests at this upload link; try again later");
   }
   context.set("link", link);
   return next();
 };
+
+const isWithinRate = async (env: Env, { id }: UploadLinkRow): Promise<boolean> =>
+  (await env.CLIENT_RATE.limit({ key: `upload link ${id}` })).success;
+
+/** Origins in links have at most this length. */
+const MAX_ORIGIN_CHARS = 255;
+
+/** Keeps the origin for the developer of the page: the page itself learns nothing of a request that CORS refuses. */
+async function noteRefusal(env: Env, link: UploadLinkRow, origin: string): Promise<void> {
+  const refusedOrigin = origin.slice(0, MAX_ORIGIN_CHARS);
+  if (refusedOrigin === link.refusedOrigin || !(await isWithinRate(env, link))) return;
+  await changeLink(env.DB, link, { refusedOrigin });
+}

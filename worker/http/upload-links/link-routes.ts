@@ -25,8 +25,7 @@ export const links = new Hono<LinkEnv>({ strict: false })
     return jsonResponse(context, await takePart(context.env, upload, part, context.req.raw));
   })
   .post("/:token/complete", async (context) => {
-    const later = (work: Promise<void>): void => context.executionCtx.waitUntil(work);
-    const completed = await completeFile(context.env, context.get("link"), await ownFile(context), later);
+    const completed = await completeFile(context.env, context.get("link"), await ownFile(context));
     return jsonResponse(context, await viewUpload(context.env, completed));
   })
   .delete("/:token", async (context) => {

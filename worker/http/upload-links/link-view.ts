@@ -18,7 +18,7 @@ export const uploadOf = async (env: Env, { accountId, uploadId }: UploadLinkRow)
   uploadId === null ? null : await findUpload(env.DB, accountId, uploadId, Date.now());
 
 export function viewData(link: UploadLinkRow, upload: UploadRow | null): UploadPayload["data"] {
-  const { id, status, name, maxBytes, jobId, jobError, createdAt, expiresAt, endedAt } = link;
+  const { id, status, name, maxBytes, refusedOrigin, jobId, jobError, createdAt, expiresAt, endedAt } = link;
   return {
     id,
     // The sweeper stores this status up to some minutes later.
@@ -27,6 +27,7 @@ export function viewData(link: UploadLinkRow, upload: UploadRow | null): UploadP
     ...(tagsOf(link) ?? {}),
     max_size: maxBytes,
     origins: originsOf(link),
+    last_refused_origin: refusedOrigin,
     upload: upload && viewSummary(upload),
     job: jobId,
     job_error: jobError === null ? null : JobError.parse(jobError),

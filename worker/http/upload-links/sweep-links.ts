@@ -1,12 +1,13 @@
 // Ends expired upload links, continues interrupted steps, and deletes links that ended long ago.
 import { messageOf } from "#shared/log.ts";
 import type { Env } from "../../bindings.ts";
-import { changeLink, deleteLink, dueLinks, type UploadLinkRow } from "../../db/upload-links.ts";
+import { changeLink, deleteEnded, dueLinks, type UploadLinkRow } from "../../db/upload-links.ts";
 import { partsOf } from "../../db/uploads.ts";
 import { log } from "../../log.ts";
+import { settingsOf } from "../../settings.ts";
 import { removeUpload } from "../../storage/source-uploads/remove-uploads.ts";
 import { missingParts } from "../upload-parts.ts";
-import { deletedAt, LATER_MS, settleLink } from "./link-end.ts";
+import { LATER_MS, settleLink } from "./link-end.ts";
 import { completeFile } from "./link-file.ts";
 import { uploadOf } from "./link-view.ts";
 
@@ -14,6 +15,7 @@ import { uploadOf } from "./link-view.ts";
 const MAX_LINKS = 100;
 
 export async function sweepLinks(env: Env, now: number): Promise<void> {
+  await deleteEnded(env.DB, now - settingsOf(env).retentionMs);
   for (const link of await dueLinks(env.DB, now, MAX_LINKS)) {
     try {
       await sweepLink(env, link, now);
@@ -26,8 +28,7 @@ export async function sweepLinks(env: Env, now: number): Promise<void> {
 
 async function sweepLink(env: Env, link: UploadLinkRow, now: number): Promise<void> {
   if (link.status === "waiting" || link.status === "uploading") return await endLink(env, link, now);
-  if (deletedAt(link, env) <= now) await deleteLink(env.DB, link.id);
-  else await settleLink(env, link, now);
+  await settleLink(env, link, now);
 }
 
 /** Completes a link whose file is stored. Otherwise ends it when its time is over. */

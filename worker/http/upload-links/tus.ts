@@ -98,7 +98,7 @@ async function appendPart(context: TusContext, upload: UploadRow, offset: number
 }
 
 const complete = (context: TusContext, upload: UploadRow): Promise<UploadRow> =>
-  completeFile(context.env, context.get("link"), upload, (work) => context.executionCtx.waitUntil(work));
+  completeFile(context.env, context.get("link"), upload);
 
 /** The number of stored bytes before the first missing part. */
 async function offsetOf({ env }: TusContext, upload: UploadRow): Promise<number> {

@@ -1,6 +1,6 @@
 // Examples of responses about lists of jobs, and about uploads.
 import type { BulkResult, JobCounts } from "#shared/api/job-lists.ts";
-import type { UploadLink } from "#shared/api/upload-links.ts";
+import type { UploadLink, UploadLinkList } from "#shared/api/upload-links.ts";
 import type { Upload, UploadList, UploadPart, UploadSummary } from "#shared/api/uploads.ts";
 
 /** The id of an upload. */
@@ -19,20 +19,19 @@ const UPLOAD: UploadSummary = {
 /** The id of an upload link. */
 export const UPLOAD_LINK_ID = "Qm4vT1xYc8ZpB6kWs0Hd";
 const LINK_URL = `https://copra.example.com/v2/links/${UPLOAD_LINK_ID}5f2d9c0e7ab14c36b8d1e0f94a7c2b63`;
-const UPLOAD_LINK: UploadLink = {
+const LISTED_LINK: UploadLinkList["upload_links"][number] = {
   id: UPLOAD_LINK_ID,
   status: "waiting" as const,
   name: null,
   max_size: 5_000_000_000,
   origins: ["https://app.example.com"],
+  last_refused_origin: null,
   upload: null,
   job: null,
   job_error: null,
   created_at: "2026-11-22T10:00:00.000Z",
   expires_at: "2026-11-22T11:00:00.000Z",
   ended_at: null,
-  url: LINK_URL,
-  tus_url: `${LINK_URL}/tus`,
 };
 
 type ListResponses = {
@@ -42,6 +41,7 @@ type ListResponses = {
   readonly UploadList: UploadList;
   readonly UploadPart: UploadPart;
   readonly UploadLink: UploadLink;
+  readonly UploadLinkList: UploadLinkList;
 };
 
 export const listResponses = (jobId: string): ListResponses => ({
@@ -60,5 +60,6 @@ export const listResponses = (jobId: string): ListResponses => ({
   Upload: { ...UPLOAD, parts: [PART] },
   UploadList: { uploads: [UPLOAD], next_cursor: null },
   UploadPart: PART,
-  UploadLink: UPLOAD_LINK,
+  UploadLink: { ...LISTED_LINK, url: LINK_URL, tus_url: `${LINK_URL}/tus` },
+  UploadLinkList: { upload_links: [LISTED_LINK], next_cursor: null },
 });

@@ -33,7 +33,7 @@ const TemplateSummary = { name: "web", version: 3, created_at: "2026-11-21 05:23
 const MISSING = "`vars.id` is missing; `outputs.mp4:720p.path` needs it (template `web@3`)";
 
 export const TOKEN_ID = "3f1c9d2e7a5b4c60";
-const TOKEN = { id: TOKEN_ID, created_at: "2026-11-21 05:23:27 +0000" };
+const TOKEN = { id: TOKEN_ID, created_at: "2026-11-21 05:23:27 +0000", expires_at: null };
 
 const SavedStorage = { name: "main", created_at: "2026-11-21 05:23:27 +0000" };
 

@@ -1,6 +1,7 @@
 // /v2/upload-links: links with which browsers upload one file each.
+import { UploadListParameters } from "../../query/upload-query.ts";
 import { UPLOAD_LINK_ID } from "../examples/list-responses.ts";
-import { type Operation, pathParameter, success } from "../operation.ts";
+import { type Operation, pathParameter, queryParameters, success } from "../operation.ts";
 
 const ID = pathParameter("id", "The id of the upload link", UPLOAD_LINK_ID);
 const link = { tag: "Uploads", access: "client" } as const;
@@ -18,7 +19,8 @@ export const UPLOAD_LINK_OPERATIONS: readonly Operation[] = [
     summary: "Create an upload link",
     description:
       "A browser sends one file to the link's `url` in parts, or to its `tus_url` with a client of tus 1.0.0, without an " +
-      "API key. With `job`, the complete file starts this job, once. The link counts as an upload of `max_size`. With " +
+      "API key. With `job`, the complete file starts this job, once. The link counts as an upload of `max_size`. It ends " +
+      "with the API key that creates it. The body may have 64 KiB. With " +
       "`job` or `notification`, an API key with scopes also needs `jobs:create`, or for a job of a template `templates:use`.",
     body: {
       json: "NewUploadLink",
@@ -52,6 +54,16 @@ export const UPLOAD_LINK_OPERATIONS: readonly Operation[] = [
       ] as const),
       ...(["body_too_large", "uploads_not_available", "too_many_uploads"] as const),
     ],
+  },
+  {
+    ...link,
+    method: "get",
+    path: "/v2/upload-links",
+    id: "listUploadLinks",
+    summary: "List upload links",
+    parameters: queryParameters(UploadListParameters),
+    responses: [success(200, "A page of upload links", "UploadLinkList")],
+    codes: ["query_not_valid"],
   },
   {
     ...link,
