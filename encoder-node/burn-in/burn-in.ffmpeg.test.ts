@@ -8,7 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
 import { toolEnvironment } from "../ffmpeg/sandbox/tool-environment.ts";
 import { look, lossless, makeBoth, type Shown } from "../testing/jobs/chunked-encodes.ts";
-import { processSource } from "../testing/jobs/process-source.ts";
+import { type ProcessedOutput, processSource } from "../testing/jobs/process-source.ts";
+import { subRip } from "../testing/jobs/subtitle-jobs.ts";
 import { decode, FFMPEG, REFERENCE_FFMPEG } from "../testing/plan-runs.ts";
 import { closeServers, serve } from "../testing/range-server.ts";
 import { CAPTIONED_FRAME, secondsWithText } from "../testing/shown-frames.ts";
@@ -70,6 +71,13 @@ const FILES: Readonly<Record<string, string>> = {
   "/a.scc": "Scenarist_SCC V1.0\n\n00:00:01;00\t9420 9420 9470 9470 c849 942f 942f\n",
   "/scripts.vtt": `WEBVTT\n\n${[...SCRIPTS].map((one, at) => `00:${String(at).padStart(2, "0")}.000 --> 00:${String(at).padStart(2, "0")}.900\n${one}`).join("\n\n")}\n`,
   "/japanese.vtt": "WEBVTT\n\n00:00.000 --> 00:01.000\nAß 日本語のテスト ♪\n",
+  "/slides.srt": subRip([
+    [2000, 4000, "TWO TO FOUR"],
+    [5000, 7000, "FIVE TO SEVEN"],
+    [12_000, 15_000, "TWELVE"],
+    [22_000, 24_000, "TWENTY TWO"],
+  ]),
+  "/pause.srt": subRip([[3100, 3500, "In the pause"]]),
   "/page": "<html></html>",
 };
 
@@ -91,6 +99,11 @@ beforeAll(async () => {
   clips.set("ts.ts", await make("ts.ts", `${video("25")} -bf 0`));
   const gray = "-f lavfi -i color=0x808080:s=320x180:r=25:d=30";
   clips.set("gray.mp4", await make("gray.mp4", `${gray} -c:v libx264 -g 250 -pix_fmt yuv420p`));
+  const slides = "-f lavfi -i color=0x404040:s=320x180:r=1/10:d=30";
+  clips.set("slides.mp4", await make("slides.mp4", `${slides} -c:v libx264 -pix_fmt yuv420p`));
+  // A frame stands from 2.4 s to 4 s.
+  const paused = `${gray.replace("d=30", "d=6")} -vf select=not(between(t\\,2.43\\,3.97)) -fps_mode vfr`;
+  clips.set("screen.mkv", await make("screen.mkv", `${paused} ${x264}`));
   const pq = "-color_primaries bt2020 -color_trc smpte2084 -colorspace bt2020nc";
   clips.set(
     "pq.mp4",
@@ -209,6 +222,33 @@ describe("burnt-in captions", () => {
     expect(transparent).toHaveLength(1);
   });
 
+  it("are drawn while a frame stands, as in slides and in recordings of a screen", async () => {
+    const still = { size: 20, outline: 0 };
+    const variants = ["mp4:320x:x"];
+    const { outputs } = await processSource(clips.get("slides.mp4") ?? "", [
+      burnt("/slides.srt", still),
+      { ...burnt("/slides.srt", still), format: "webm::noaudio" },
+      { format: "httpstream", params: { hls: { path: "h" }, variants, ...burnt("/slides.srt", still).params } },
+    ]);
+    for (const output of outputs) {
+      const times = await textTimes(output);
+      expect(times).toHaveLength(8);
+      for (const [at, time] of [2, 4, 5, 7, 12, 15, 22, 24].entries()) {
+        expect(Math.abs((times[at] ?? -1) - time)).toBeLessThanOrEqual(0.2);
+      }
+    }
+    const screen = await processSource(clips.get("screen.mkv") ?? "", [burnt("/pause.srt", still)]);
+    expect(await textTimes(screen.outputs[0])).toEqual([3.12, 3.52]);
+  });
+
+  it("are the same in chunks of a recording that pauses", async () => {
+    const { whole, joined } = await made("screen.mkv", [burnt("/pause.srt"), burnt("/styled.ass")]);
+    expect(whole[0]?.frames.map(({ seconds }) => Math.round(25 * seconds))).toEqual(
+      Array.from({ length: 150 }, (_, at) => at),
+    );
+    expect(joined.map(shownFrames)).toEqual(whole.map(shownFrames));
+  });
+
   it("have the characters of the packaged fonts", async () => {
     const burn = { url: `${origin}/scripts.vtt`, size: 20 };
     const offsets = [...SCRIPTS].map((_, at) => at + 0.5);
@@ -299,6 +339,16 @@ describe("burnt-in captions", () => {
 
 /** True if a gray image has white pixels. */
 const hasText = async (file: string): Promise<boolean> => (await brightest(file, "gray")) > 220;
+
+/** Starts and ends of bright text, in turn, in seconds since the start of the output of 320x180 pixels. */
+async function textTimes(output: ProcessedOutput | undefined): Promise<number[]> {
+  const [file = ""] = output?.ok ? output.files : [];
+  const pixels = await decode(file, "fps=25", "gray");
+  const isBright = Array.from({ length: pixels.length / CAPTIONED_FRAME }, (_, at) =>
+    pixels.subarray(at * CAPTIONED_FRAME, (at + 1) * CAPTIONED_FRAME).some((value) => value > 220),
+  );
+  return isBright.flatMap((bright, at) => (bright === (isBright[at - 1] ?? false) ? [] : [at / 25]));
+}
 
 async function brightest(file: string, pixelFormat: string): Promise<number> {
   const pixels = await decode(file, "crop=320:180:0:0", pixelFormat);

@@ -10,6 +10,12 @@ import type { Trim } from "../source/trim.ts";
 const OWN_TIMES_BASE = "1/90000";
 /** Assumed for sources that do not state a rate. */
 const ASSUMED_FPS = 30;
+/** Captions are drawn into frames, so the frames of outputs with captions last 0.2 s at most. */
+const LEAST_CAPTIONED_FPS = 5;
+/** Higher rates of varying frames are often only the unit of their times. */
+const MOST_CAPTIONED_FPS = 60;
+/** Rate of captioned frames if the usual rate is not known. */
+const CAPTIONED_FPS = 20;
 
 /** Codecs whose encoders use the times of frames, or accept the mean rate as an option. Others count frames. */
 const VARIABLE_CODECS: ReadonlySet<VideoCodec> = new Set(["h264", "hevc", "vp8", "vp9", "av1"]);
@@ -74,6 +80,8 @@ type TimingOptions = {
   readonly fps: string | null;
   /** Streams need frames in each segment. */
   readonly isStream?: boolean;
+  /** True if captions are drawn into the frames. */
+  readonly isCaptioned?: boolean;
 };
 
 /**
@@ -82,22 +90,34 @@ type TimingOptions = {
  * exact, even if the source's container rounds to milliseconds. Variable rates get a fine time base.
  */
 export function frameTiming(
-  { codec, fps, isStream = false }: TimingOptions,
+  { codec, fps, isStream = false, isCaptioned = false }: TimingOptions,
   container: TrackContainer,
   track: VideoTrack,
 ): FrameTiming {
   const argv = ["-fps_mode", "vfr"];
-  const isFilled = isStream && track.isSparse;
-  const mean = (isFilled ? track.usualFps : track.fps) ?? ASSUMED_FPS;
+  const captionedFps = isCaptioned ? filledFps(track) : null;
+  const isFilled = captionedFps !== null || (isStream && track.isSparse);
+  const mean = captionedFps ?? (isFilled ? track.usualFps : track.fps) ?? ASSUMED_FPS;
   const keepsTimes = VARIABLE_CODECS.has(codec) && VARIABLE_CONTAINERS.has(container) && !isFilled;
   if (fps === null && keepsTimes) {
     if (track.constantRate) return { filters: [], argv, fps: mean, isVariable: false };
     const own = { filters: [], argv: [...argv, "-enc_time_base:v", OWN_TIMES_BASE], fps: mean, isVariable: true };
     return track.isSparse ? { ...own, isSparse: true } : own;
   }
-  const rate = fps ?? constantRate(mean, track.constantRate, RATES[codec] ?? ANY);
+  const rate = fps ?? constantRate(mean, track.constantRate && mean === track.fps, RATES[codec] ?? ANY);
   const start = COUNTING_CONTAINERS.has(container) ? ":start_time=0" : "";
   return { filters: [`fps=${rate}${start}`], argv, fps: fraction(rate) ?? mean, isVariable: false };
+}
+
+/**
+ * The rate at which frames are repeated where a frame may last too long for captions; null: no frame does. Recordings
+ * may pause though their header states a constant rate.
+ */
+function filledFps({ fps, constantRate, usualFps }: VideoTrack): number | null {
+  const mean = fps ?? ASSUMED_FPS;
+  if (constantRate) return Math.max(mean, LEAST_CAPTIONED_FPS);
+  const rate = usualFps <= MOST_CAPTIONED_FPS ? Math.max(usualFps, mean) : CAPTIONED_FPS;
+  return mean <= rate && rate <= MOST_CAPTIONED_FPS ? Math.max(rate, LEAST_CAPTIONED_FPS) : null;
 }
 
 /** Number of frames that the encoder gets; null if unknown. `timing` is null for a copy. */

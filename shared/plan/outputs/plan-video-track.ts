@@ -117,7 +117,8 @@ export type EncoderInput = {
 export function encoderInput(request: VideoTrackRequest): EncoderInput {
   const { output, track, capabilities } = request;
   const { video, frame } = supportedSize(request);
-  const timing = frameTiming({ ...video, isStream: request.gridSeconds !== undefined }, output.container, track);
+  const kind = { isStream: request.gridSeconds !== undefined, isCaptioned: output.burn !== undefined };
+  const timing = frameTiming({ ...video, ...kind }, output.container, track);
   const hardware = chooseHardware(video, output.container, frame, capabilities.hardware);
   const pixelFormat = hardware ? "nv12" : pixelFormatOf(video, frame, timing.fps);
   const { held, chunk, chunkOptions } = heldAndChunk(request, video, timing);

@@ -131,9 +131,9 @@ const LAST_PACKET = ["-bsf:a", `setts=pts=PTS:dts=DTS:duration=${quoted("if(DURA
 const AVI_H264: readonly string[] = ["-bsf:v", "h264_mp4toannexb", "-tag:v", "H264"];
 
 /** Fragments do not state the duration of the last frame. */
-function timingArguments({ video, container }: VideoOutput, { video: track }: SourceTracks): readonly string[] {
+function timingArguments({ video, container, burn }: VideoOutput, { video: track }: SourceTracks): readonly string[] {
   if (!video || !track || !isEncodedVideo(video)) return [];
-  const timing = frameTiming(video, container, track);
+  const timing = frameTiming({ ...video, isCaptioned: burn !== undefined }, container, track);
   if (container === "avi") return ["-r:v", String(timing.fps), ...AVI_H264];
   const hold = { codec: video.codec, container, isStream: false, isLast: true, timing };
   return holdLastFrame(track, NO_TRIM, hold).lengthArguments;
