@@ -28,14 +28,3 @@ export const literalText = (text: string): string =>
     .replace(/[\p{Cc}\p{Cs}]/gu, "")
     .replaceAll("\\", "\\\u2060")
     .replaceAll("{", "\\{");
-
-/** The text without tags and drawings: for a style of its own. */
-export function plainText(text: string): string {
-  let drawing = false;
-  let out = "";
-  for (const part of splitBlocks(text)) {
-    if (!part.isBlock) out += drawing ? "" : cleanPlain(part.text);
-    else for (const [, scale] of part.text.matchAll(/\\p(\d)/g)) drawing = scale !== "0";
-  }
-  return out;
-}

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isAss } from "../package/text/clipped-ass.ts";
+import { assCues } from "./ass-cues.ts";
 import { type AssEvent, assText } from "./ass-script.ts";
 import { cleanText, type TagContext } from "./ass-tags.ts";
 import { parseAss } from "./parse-ass.ts";
@@ -171,5 +172,34 @@ describe("events that overlap", () => {
     expect(shown(shiftEvents([event(0, 2000, "{\\fade(1,2,3,4,5,6,7)\\move(1,2,3,4,0,90)}a")], -100))).toEqual([
       [0, 1900, "{\\fade(1,2,3,-96,-95,-94,-93)\\pos(3,4)}a"],
     ]);
+  });
+});
+
+describe("cues of ASS", () => {
+  const styles =
+    "[V4+ Styles]\nFormat: Name, Fontname, Fontsize, Bold, Italic, Underline\nStyle: Default,Arial,40,0,0,0\nStyle: Loud,Arial,40,-1,0,0";
+  const cuesOf = (text: string, style = "Default") =>
+    assCues(script(styles, `${FORMAT}\nDialogue: 0,0:00:01.00,0:00:02.50,${style},,0,0,0,,${text}`)).cues.map(
+      ({ text }) => text,
+    );
+
+  it.each([
+    ["{\\p1}m 0 0 l 100 0 100 50 0 50{\\p0}", []],
+    ["{\\p1}m 0 0 l 9 9{\\p0}Text", ["Text"]],
+    ["{\\pos(1,2)\\i1}It{\\blur2}alic{\\i0} & <b>\\Nnext\\hline", ["<i>Italic</i> &amp; &lt;b&gt;\nnext\u00A0line"]],
+    ["{\\b1\\u1}A{\\r}B{\\rLoud}C", ["<b><u>A</u></b>B<b>C</b>"]],
+    ["{\\fnArial\\c&HFF&}a{comment}b\\N\\N c:\\temp {", ["ab\nc:\\temp {"]],
+    ["{\\i1} ", []],
+  ])("have the text of %s, without drawings", (text, expected) => expect(cuesOf(text)).toEqual(expected));
+
+  it("have the styles of their events, and the order of their times", () => {
+    expect(cuesOf("A{\\b0}B{\\b}C", "Loud")).toEqual(["<b>A</b>B<b>C</b>"]);
+    const events = ["3.00,0:00:04.00", "1.00,0:00:02.00"].map(
+      (times) => `Dialogue: 0,0:00:0${times},Default,,0,0,0,,A`,
+    );
+    expect(assCues(script(styles, `${FORMAT}\n${events.join("\n")}`)).cues.map(({ startMs }) => startMs)).toEqual([
+      1000, 3000,
+    ]);
+    expect(assCues("[Script Info]\n").cues).toEqual([]);
   });
 });

@@ -124,7 +124,7 @@ const burnt = (file: string, style: object = {}, more: object = {}): OutputOptio
 
 async function burnsFor(requests: readonly OutputOptions[]): Promise<Burns> {
   const folderOfTask = await mkdtemp(join(folder, "task-"));
-  const work = { outputs: requests.map(specOf), folder: folderOfTask, probe: NO_TEXT, readTrack: async () => "" };
+  const work = { outputs: requests.map(specOf), folder: folderOfTask, probe: NO_TEXT, readTrack: async () => null };
   const { burns, failed } = await prepareCaptions(work, deps);
   if (failed[0]) throw new Error(failed[0].failure.message);
   if (!burns) throw new Error("Nothing to burn in");
@@ -323,7 +323,7 @@ describe("burnt-in captions", () => {
       expect([rendition, stdout.reduce(max) > 200]).toEqual([rendition, true]);
     }
     expect(failed.map((output) => (output.ok ? null : output.failure))).toEqual([
-      { code: "subtitle_failed", message: expect.stringMatching(/it is none of WebVTT, SubRip, TTML, ASS and SCC/) },
+      { code: "subtitle_failed", message: expect.stringMatching(/it is neither SubRip, WebVTT, ASS, TTML nor SCC/) },
       { code: "subtitle_failed", message: expect.stringMatching(/the host responded with HTTP 404/) },
       { code: "subtitle_failed", message: expect.stringMatching(/^The font .* it is not a TTF or OTF file/) },
       { code: "encoder_not_available", message: "The encoder node has no font `Unknown Sans`." },

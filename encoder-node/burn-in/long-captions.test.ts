@@ -2,13 +2,14 @@
 import { describe, expect, it } from "vitest";
 import { DEFAULT_STYLE } from "#shared/job/burn.ts";
 import { movedCues } from "../package/text/moved-cues.ts";
-import { subRipText } from "../package/text/subrip.ts";
+import { parseSubRip, subRipText } from "../package/text/subrip.ts";
 import { type Cue, parseWebVtt, type WebVtt, webVttText } from "../package/text/subtitle-cues.ts";
 import { subtitleSegments, textSpans } from "../package/text/subtitle-segments.ts";
 import { parseTtml } from "../package/text/ttml.ts";
+import { assCues } from "./ass-cues.ts";
 import { assText } from "./ass-script.ts";
 import { captionScript } from "./caption-script.ts";
-import { parseAss, plainEvents } from "./parse-ass.ts";
+import { parseAss } from "./parse-ass.ts";
 import { shiftEvents } from "./separate-events.ts";
 
 const HOURS_MS = 5 * 3_600_000;
@@ -26,18 +27,16 @@ const ttml = (time: (ms: number) => string): string =>
 const clock = (ms: number): string =>
   `${String(Math.floor(ms / 3_600_000)).padStart(2, "0")}${new Date(ms).toISOString().slice(13, 23)}`;
 
-const ofEvents = (events: readonly { startMs: number; endMs: number; text: string }[]): Cue[] =>
-  events.map(({ startMs, endMs, text }) => ({ startMs, endMs, settings: "", text }));
 const FORMATS: readonly (readonly [
   format: string,
   text: string,
   parse: (text: string) => readonly Cue[] | undefined,
 ])[] = [
   ["WebVTT", webVttText(TEXT), (text) => parseWebVtt(text)?.cues],
-  ["SubRip", subRipText(TEXT), (text) => parseWebVtt(`WEBVTT\n\n${text}`)?.cues.map(({ id: _, ...cue }) => cue)],
+  ["SubRip", subRipText(TEXT), (text) => parseSubRip(text).cues],
   ["TTML with clock times", ttml(clock), (text) => parseTtml(text)?.cues],
   ["TTML with offsets", ttml((ms) => `${ms / 1000}s`), (text) => parseTtml(text)?.cues],
-  ["ASS", assText(SCRIPT, "sdr"), (text) => ofEvents(plainEvents(text))],
+  ["ASS", assText(SCRIPT, "sdr"), (text) => assCues(text).cues],
 ];
 
 describe.each(FORMATS)("five hours of %s", (_, text, parse) => {

@@ -4,7 +4,6 @@
 import { clockMs } from "#shared/media/clock-time.ts";
 import { type AssEvent, type AssScript, type AssStyle, STYLE_NUMBERS, toHundredths } from "./ass-script.ts";
 import { cleanText, type TagContext } from "./ass-tags.ts";
-import { plainText } from "./ass-text.ts";
 import type { Color } from "./caption-colors.ts";
 
 const SECTION = /^\[([^\]]{1,40})\]/;
@@ -37,15 +36,6 @@ export function parseAss(text: string, { fontOf, fallback }: Fonts): AssScript |
     styles: named,
     events,
   };
-}
-
-/** The times and texts of a script, without its styles. */
-export function plainEvents(text: string): { startMs: number; endMs: number; text: string }[] {
-  return fieldsOf(sectionsOf(text).get("events") ?? [], "dialogue").flatMap((fields) => {
-    const times = timesOf(fields);
-    const plain = plainText(fields.get("text") ?? "").trim();
-    return times && plain !== "" ? [{ ...times, text: plain }] : [];
-  });
 }
 
 type Line = { readonly name: string; readonly value: string };

@@ -8,13 +8,13 @@ import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { type Channels, chooseBurnt } from "#shared/plan/text/choose-texts.ts";
 import { type TextTrack, textTracks } from "#shared/plan/text/text-tracks.ts";
 import { err, ok, type Result } from "#shared/result.ts";
-import { withoutScc } from "../closed-captions/scc.ts";
 import { readBytes } from "../run-files/open-file.ts";
 import { fetchExtra } from "../source/extras/fetch-extra.ts";
-import { decodedText } from "../source/extras/subtitle-text.ts";
+import { MAX_TRACK_BYTES, type TrackFile } from "../source/extras/fetch-subtitles.ts";
+import { readSubtitle, type SubtitleText } from "../source/extras/subtitle-text.ts";
 import type { AssScript } from "./ass-script.ts";
 import { captionScript } from "./caption-script.ts";
-import { scriptOf } from "./caption-text.ts";
+import { type Script, scriptOf } from "./caption-text.ts";
 import { checkLetters } from "./missing-letters.ts";
 import { packagedFonts } from "./node-fonts.ts";
 import { type FontDeps, type Fonts, requestedFont } from "./requested-font.ts";
@@ -22,7 +22,6 @@ import type { Burns, TrackBitmaps } from "./run-files.ts";
 
 /** Hours of speech are a few hundred kilobytes; ASS with effects has megabytes. */
 const MAX_CAPTION_BYTES = 10e6;
-const MAX_TRACK_BYTES = 40e6;
 
 export type CaptionsWork = {
   readonly outputs: readonly OutputSpec[];
@@ -30,27 +29,27 @@ export type CaptionsWork = {
   /** The workspace. */
   readonly folder: string;
   readonly channels?: Channels;
-  /**
-   * Reads a track: a file of text, ASS as it is and other text as WebVTT, or images. Returns null for a track without
-   * images.
-   */
-  readonly readTrack: (track: TextTrack) => Promise<string | TrackBitmaps | null>;
+  /** Reads a track of text or images. Returns null for a track without images. */
+  readonly readTrack: (track: TextTrack) => Promise<TrackFile | TrackBitmaps | null>;
 };
 
 /** `burns` is absent if no output has captions. `failed`: the outputs whose files cannot be used. */
 export type PreparedCaptions = {
   readonly burns?: Burns;
   readonly failed: { readonly output: number; readonly failure: Failure }[];
+  /** By output: sentences for the client about captions that are lost. */
+  readonly notes: Map<number, string>;
 };
 
 /** Fetches the files into a new folder in the workspace. Rejects as `fetchExtra` does. */
 export async function prepareCaptions(work: CaptionsWork, deps: FontDeps): Promise<PreparedCaptions> {
   const failed: PreparedCaptions["failed"] = [];
+  const notes: PreparedCaptions["notes"] = new Map();
   const burning = work.outputs.flatMap((spec) => {
     const burn = burnOf(spec);
     return burn ? [{ index: spec.index, burn }] : [];
   });
-  if (burning.length === 0) return { failed };
+  if (burning.length === 0) return { failed, notes };
   const fontsFolder = join(work.folder, "fonts");
   await mkdir(fontsFolder);
   const packaged = await packagedFonts();
@@ -63,9 +62,12 @@ export async function prepareCaptions(work: CaptionsWork, deps: FontDeps): Promi
     const made = fonts.ok ? await captionsFor({ index, burn, fonts: fonts.value }, work, deps) : fonts;
     if (!made.ok) failed.push({ output: index, failure: made.error });
     else if ("path" in made.value) bitmaps.set(index, made.value);
-    else scripts.set(index, made.value);
+    else {
+      scripts.set(index, made.value.script);
+      if (made.value.notes.length > 0) notes.set(index, `The captions of \`burn\`: ${made.value.notes.join("; ")}.`);
+    }
   }
-  return { burns: { scripts, bitmaps, fontsFolder }, failed };
+  return { burns: { scripts, bitmaps, fontsFolder }, failed, notes };
 }
 
 type Wanted = {
@@ -74,17 +76,16 @@ type Wanted = {
   readonly fonts: Fonts;
 };
 
-type Captions = Result<AssScript | TrackBitmaps>;
+type Captions = Result<Script | TrackBitmaps>;
 
 async function captionsFor(wanted: Wanted, work: CaptionsWork, deps: FontDeps): Promise<Captions> {
   const { index, burn } = wanted;
-  if (burn.url === undefined) return captionsOfTrack(wanted, work);
+  if (burn.url === undefined) return captionsOfTrack(wanted, work, deps);
   const path = join(work.folder, `captions-${index}.bin`);
   const { allowPrivate: allow, signal } = deps;
-  const found: AssScript[] = [];
+  const found: Script[] = [];
   const check = async (): Promise<void> => {
-    const text = await withoutScc(decodedText(await readBytes(path, MAX_CAPTION_BYTES)), signal);
-    found.push(await checkedScript(text, wanted));
+    found.push(await checkedScript(readSubtitle(await readBytes(path, MAX_CAPTION_BYTES)), wanted, signal));
   };
   const fetched = await fetchExtra({ ...CAPTIONS, url: burn.url, path }, check, { allow, signal });
   if (!fetched.ok) return fetched;
@@ -94,19 +95,23 @@ async function captionsFor(wanted: Wanted, work: CaptionsWork, deps: FontDeps): 
 }
 
 /** The captions of a track of the input: an empty script if the input lacks an optional track. */
-async function captionsOfTrack(wanted: Wanted, { probe, readTrack, channels }: CaptionsWork): Promise<Captions> {
+async function captionsOfTrack(
+  wanted: Wanted,
+  { probe, readTrack, channels }: CaptionsWork,
+  { signal }: FontDeps,
+): Promise<Captions> {
   const { burn, fonts } = wanted;
   const chosen = chooseBurnt(burn, textTracks(probe), channels);
   if (!chosen.ok) return chosen;
   const [text] = chosen.value.texts;
-  const empty = captionScript([], burn.style, fonts.chosen, false);
+  const empty = { script: captionScript([], burn.style, fonts.chosen, false), notes: [] };
   if (!text || !("track" in text.source)) return ok(empty);
   const { track } = text.source;
   try {
     const read = await readTrack(track);
-    if (typeof read !== "string") return ok(read ?? empty);
-    const content = decodedText(await readBytes(read, MAX_TRACK_BYTES));
-    return ok(await checkedScript(content, wanted, track.codec !== "webvtt"));
+    if (!read || !("format" in read)) return ok(read ?? empty);
+    const text = readSubtitle(await readBytes(read.path, MAX_TRACK_BYTES), track.language, read.format);
+    return ok(await checkedScript(text, wanted, signal));
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const { code, message } = failureOf(error);
@@ -118,10 +123,10 @@ async function captionsOfTrack(wanted: Wanted, { probe, readTrack, channels }: C
 }
 
 /** Throws AppError `subtitle_failed` if the text is not usable, or has letters that no font has. */
-async function checkedScript(text: string, { burn, fonts }: Wanted, isConverted = false): Promise<AssScript> {
-  const script = scriptOf(text, burn, fonts, isConverted);
-  await checkLetters(script, fonts.known);
-  return script;
+async function checkedScript(read: SubtitleText, { burn, fonts }: Wanted, signal: AbortSignal): Promise<Script> {
+  const made = await scriptOf(read, burn, fonts, signal);
+  await checkLetters(made.script, fonts.known);
+  return made;
 }
 
 const CAPTIONS = {

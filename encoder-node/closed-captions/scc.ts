@@ -1,6 +1,6 @@
 // Reads SCC files: CEA-608 as text, with timecodes at 30000/1001 frames per second.
 import { AppError } from "#shared/errors.ts";
-import { type WebVtt, webVttText } from "../package/text/subtitle-cues.ts";
+import type { WebVtt } from "../package/text/subtitle-cues.ts";
 import type { CaptionPair } from "./caption-pairs.ts";
 import { decodePairs } from "./decode-pairs.ts";
 
@@ -23,10 +23,6 @@ export async function parseScc(text: string, signal: AbortSignal): Promise<WebVt
   const channels = await decodePairs(pairs, end.ms + ERASE_MS, signal);
   return { definitions: [], cues: [...channels.values()].find((cues) => cues.length > 0) ?? [] };
 }
-
-/** SCC as WebVTT. Other text stays as it is. Throws as `parseScc` does. */
-export const withoutScc = async (text: string, signal: AbortSignal): Promise<string> =>
-  isScc(text) ? webVttText(await parseScc(text, signal)) : text;
 
 /** Each frame has one pair. A line whose data is too long delays the next line. */
 function pairsOf(text: string): CaptionPair[] {

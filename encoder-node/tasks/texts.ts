@@ -23,7 +23,7 @@ export function readSourceTexts({ probe, outputs, ...task }: TaskOf<"texts">, de
       if (!channels.ok) throw AppError.from(channels.error);
       const tracks = shownTracks(outputs, probe, channels);
       const fileOf = await textReader(source, rangedDeps)(tracks);
-      const paths = tracks.flatMap((track) => Object.values(fileOf(track)));
+      const paths = tracks.map((track) => fileOf(track).path);
       const [output = 0] = outputs.map(({ index }) => index);
       const files = paths.map((path, at) => ({ output, track: `text-${at + 1}`, path, frames: null }));
       return { kind: "texts", tracks: await storeTracks(files, deps) };

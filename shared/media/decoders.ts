@@ -47,9 +47,6 @@ export const ALLOWED_DECODERS: string = list(
 /** Decoders of images, for watermarks. */
 export const IMAGE_DECODERS: string = list(IMAGE_NAMES);
 
-/** Decoders of SubRip and ASS files that the node has written. */
-export const TEXT_DECODERS = "subrip,srt,ass,ssa";
-
 /** Matches libavcodec's message (avcodec.c) for a decoder that is not allowed, and captures the decoder's name. */
 export const DISALLOWED_DECODER = /Codec \(([\w.-]+)\) not on whitelist/;
 

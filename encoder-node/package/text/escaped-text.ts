@@ -1,15 +1,10 @@
 // Special characters in the text of cues.
-import type { WebVtt } from "./subtitle-cues.ts";
 
-/** Tags that ffmpeg's encoder of WebVTT writes (webvttenc.c). It does not escape the text between them. */
-const TAG_OR_SPECIAL = /<\/?[biu]>|<|>|&(?!(?:amp|lt|gt|nbsp|lrm|rlm);)/g;
+const SPECIAL = /[<>]|&(?!(?:amp|lt|gt|nbsp|lrm|rlm);)/g;
 const ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
 
-/** Escapes the characters that WebVTT reserves, except for tags of ffmpeg and for character references. */
-export const escapedCues = ({ definitions, cues }: WebVtt): WebVtt => ({
-  definitions,
-  cues: cues.map((cue) => ({ ...cue, text: cue.text.replaceAll(TAG_OR_SPECIAL, (found) => ESCAPES[found] ?? found) })),
-});
+/** Escapes the characters that WebVTT reserves, except for character references. */
+export const escapedMarkup = (text: string): string => text.replaceAll(SPECIAL, (found) => ESCAPES[found] ?? found);
 
 /** Escapes the characters that WebVTT reserves. */
 export const escapedText = (text: string): string => text.replaceAll(/[&<>]/g, (found) => ESCAPES[found] ?? found);

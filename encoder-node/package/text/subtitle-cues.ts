@@ -84,13 +84,19 @@ export function blockOf({ startMs, endMs, id, settings, text }: Cue): string {
 /** The text with line feeds as line ends. */
 export const plainLines = (text: string): string => text.replace(/\r\n/g, "\n").replace(/\r/g, "\n");
 
-/** Yields the blocks between blank lines step by step, because millions of tiny blocks would take too much memory. */
-function* blocksOf(text: string): Generator<string[]> {
-  let block: string[] = [];
+/** Yields the lines step by step, because millions of tiny lines would take too much memory. */
+export function* linesOf(text: string): Generator<string> {
   for (let from = 0; from <= text.length; ) {
     const end = text.indexOf("\n", from);
-    const line = text.slice(from, end === -1 ? text.length : end);
+    yield text.slice(from, end === -1 ? text.length : end);
     from = end === -1 ? text.length + 1 : end + 1;
+  }
+}
+
+/** Yields the blocks between blank lines. */
+function* blocksOf(text: string): Generator<string[]> {
+  let block: string[] = [];
+  for (const line of linesOf(text)) {
     if (line !== "") block.push(line);
     else if (block.length > 0) {
       yield block;

@@ -1,46 +1,73 @@
-// Recognizes the format and the encoding of a subtitle file by its content.
+// Recognizes the format and the encoding of a subtitle file by its content, and reads its cues.
 import { AppError } from "#shared/errors.ts";
-import { isScc } from "../../closed-captions/scc.ts";
+import { isScc, parseScc } from "../../closed-captions/scc.ts";
 import { isAss } from "../../package/text/clipped-ass.ts";
-import { isWebVtt, plainLines } from "../../package/text/subtitle-cues.ts";
-import { isTtml } from "../../package/text/ttml.ts";
+import { isSubRip, parseSubRip } from "../../package/text/subrip.ts";
+import { isWebVtt, parseWebVtt, plainLines, type WebVtt } from "../../package/text/subtitle-cues.ts";
+import { isTtml, parseTtml } from "../../package/text/ttml.ts";
 
-export type SubtitleText = { readonly format: "srt" | "vtt" | "ass" | "ttml" | "scc"; readonly text: string };
+export type SubtitleFormat = "srt" | "vtt" | "ass" | "ttml" | "scc";
+/** `notes`: complete sentences of the client about a file, after its name and a colon. */
+export type SubtitleText = {
+  readonly format: SubtitleFormat;
+  readonly text: string;
+  readonly notes: readonly string[];
+};
 
-/** Returns the text of a subtitle file. Throws AppError `subtitle_failed` if its format or encoding is not known. */
-export function readSubtitle(bytes: Uint8Array, language: string): SubtitleText {
-  const text = decodedText(bytes, language);
-  const format = formatOf(text);
-  if (!format) throw new AppError("subtitle_failed", "it is neither SubRip, WebVTT, ASS, TTML nor SCC");
-  return { format, text };
-}
-
-/** The text of a file, without byte order mark and with plain line ends. Throws as `readSubtitle` does. */
-export function decodedText(bytes: Uint8Array, language = ""): string {
-  const encoding = encodingOf(bytes, language);
+/**
+ * Returns the text of a subtitle file, without byte order mark and with plain line ends. Throws AppError
+ * `subtitle_failed` if its format or encoding is not known. `known`: the format of a track of the input. Containers
+ * state UTF-8, so other text is damaged then.
+ */
+export function readSubtitle(bytes: Uint8Array, language = "", known: SubtitleFormat | null = null): SubtitleText {
+  const encoding = encodingOf(bytes, language) ?? (known ? "utf-8" : null);
   if (encoding === null) throw new AppError("subtitle_failed", "it is not in UTF-8; save it in that encoding");
-  // The decoder removes the byte order mark.
-  return plainLines(new TextDecoder(encoding).decode(bytes));
+  const text = plainLines(new TextDecoder(encoding).decode(bytes));
+  const format = known ?? formatOf(text);
+  if (!format) throw new AppError("subtitle_failed", "it is neither SubRip, WebVTT, ASS, TTML nor SCC");
+  const isLossy = text.includes(REPLACEMENT);
+  return { format, text, notes: isLossy ? [`letters that are not valid Unicode are shown as ${REPLACEMENT}`] : [] };
 }
 
-/** SubRip has only cues, each with an optional number and timestamps. The other formats start with their own names. */
-function formatOf(text: string): SubtitleText["format"] | null {
+/** Stands for bytes that are not valid (Encoding Standard §4.1). */
+const REPLACEMENT = "\uFFFD";
+
+export type CueReading = {
+  readonly readAss: (text: string) => WebVtt;
+  /** True if colors and alignments of SubRip count. */
+  readonly keepsStyle?: boolean;
+  readonly signal: AbortSignal;
+};
+
+export type ReadCues = { readonly text: WebVtt; readonly notes: readonly string[] };
+
+/** Returns the cues of a file. Throws AppError `subtitle_failed` if it is not usable. */
+export async function cuesOf({ format, text, notes }: SubtitleText, reading: CueReading): Promise<ReadCues> {
+  switch (format) {
+    case "srt":
+      return { text: parseSubRip(text, reading.keepsStyle), notes };
+    case "ass":
+      return { text: reading.readAss(text), notes };
+    case "scc":
+      return { text: await parseScc(text, reading.signal), notes };
+    case "ttml":
+      return { text: parseTtml(text) ?? unusable("TTML with media times and without a DTD"), notes };
+    default:
+      return { text: parseWebVtt(text) ?? unusable("readable WebVTT"), notes };
+  }
+}
+
+function unusable(expected: string): never {
+  throw new AppError("subtitle_failed", `it is not ${expected}`);
+}
+
+/** SubRip has no signature. The other formats start with their own names. */
+function formatOf(text: string): SubtitleFormat | null {
   if (isWebVtt(text)) return "vtt";
   if (isTtml(text)) return "ttml";
   if (isScc(text)) return "scc";
   if (isAss(text)) return "ass";
-  const { line, rest } = firstLine(text);
-  const times = /^\d+[ \t]*$/.test(line) ? firstLine(rest).line : line;
-  return SUBRIP_TIMES.test(times) ? "srt" : null;
-}
-
-const SUBRIP_TIMES = /^\d+:\d\d:\d\d[,.]\d{1,3}[ \t]*-->[ \t]*\d+:\d\d:\d\d[,.]\d{1,3}/;
-
-/** The first line that is not blank, without leading spaces; and the text after it. */
-function firstLine(text: string): { line: string; rest: string } {
-  const start = text.trimStart();
-  const end = start.indexOf("\n");
-  return end === -1 ? { line: start, rest: "" } : { line: start.slice(0, end), rest: start.slice(end) };
+  return isSubRip(text) ? "srt" : null;
 }
 
 /** A label of the Encoding Standard; null: unknown. */
@@ -61,13 +88,18 @@ function shortLanguage(tag: string): string {
   }
 }
 
+const MARK = [0xef, 0xbb, 0xbf];
+
+/** True with a byte order mark, and if most letters outside of ASCII are valid. */
 function isUtf8(bytes: Uint8Array): boolean {
-  try {
-    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    return true;
-  } catch {
-    return false;
-  }
+  if (MARK.every((byte, at) => bytes[at] === byte)) return true;
+  const letters =
+    new TextDecoder()
+      .decode(bytes)
+      .match(/\P{ASCII}+/gu)
+      ?.join("") ?? "";
+  const invalid = letters.split(REPLACEMENT).length - 1;
+  return invalid === 0 || letters.length > 2 * invalid;
 }
 
 /**

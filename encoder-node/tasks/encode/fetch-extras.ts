@@ -7,19 +7,20 @@ import type { AudioFile } from "#shared/plan/source/source-tracks.ts";
 import { type Channels, type ChosenText, outputTexts } from "#shared/plan/text/choose-texts.ts";
 import { readPath, type TextTrack, textTracks } from "#shared/plan/text/text-tracks.ts";
 import { err, ok, type Result } from "#shared/result.ts";
+import { assCues } from "../../burn-in/ass-cues.ts";
 import { type PreparedCaptions, prepareCaptions } from "../../burn-in/prepare-captions.ts";
 import type { TrackBitmaps } from "../../burn-in/run-files.ts";
 import type { SubtitleFile } from "../../publish/publication-options.ts";
 import type { SubtitleFiles } from "../../publish/publisher.ts";
 import { textIn } from "../../publish/store-subtitles.ts";
 import { audioUrls, fetchAudio } from "../../source/extras/fetch-audio.ts";
-import { fetchSubtitles } from "../../source/extras/fetch-subtitles.ts";
+import { fetchSubtitles, type TrackFile } from "../../source/extras/fetch-subtitles.ts";
 import { fetchWatermarks } from "../../source/extras/fetch-watermarks.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import type { FailedOutput } from "./check-output.ts";
-import { type PackedTexts, packTexts, writtenAs } from "./pack-texts.ts";
+import { type PackedTexts, packTexts, withCues, writtenAs } from "./pack-texts.ts";
 import type { ReadBitmaps } from "./read-bitmaps.ts";
-import type { ReadText, ReadTexts } from "./read-texts.ts";
+import type { ReadTexts } from "./read-texts.ts";
 
 export type Extras = {
   /** Files by URL. */
@@ -47,13 +48,17 @@ export type ExtrasWork = {
 };
 
 /** `failed`: the outputs whose files cannot be fetched or read. */
-export async function fetchExtras(work: ExtrasWork, deps: TaskDeps): Promise<Extras & PreparedCaptions> {
+export async function fetchExtras(
+  work: ExtrasWork,
+  deps: TaskDeps,
+): Promise<Extras & Pick<PreparedCaptions, "burns" | "failed">> {
   const watermarks = await fetchWatermarksOf(work.outputs, work.folder, deps);
   const subtitles = await subtitlesOf(work, deps);
   const audio = await audioOf(work, deps);
-  const captions = await prepareCaptions({ ...work, readTrack: captionReader(work) }, deps);
+  const { burns, ...captions } = await prepareCaptions({ ...work, readTrack: captionReader(work) }, deps);
+  for (const [output, note] of captions.notes) addNotes(subtitles.lacking, output, [note]);
   const failed = [...watermarks.failed, ...subtitles.failed, ...audio.failed, ...captions.failed];
-  return { ...watermarks, ...subtitles, ...audio, ...captions, failed };
+  return { ...watermarks, ...subtitles, ...audio, ...(burns ? { burns } : {}), failed };
 }
 
 /** Fetches the files of audio tracks with a URL. */
@@ -73,11 +78,8 @@ export async function audioOf({ outputs, folder }: Pick<ExtrasWork, "outputs" | 
 /** Reads a track of captions to draw. */
 export const captionReader =
   ({ readTexts, readBitmaps }: Pick<ExtrasWork, "readTexts" | "readBitmaps">) =>
-  async (track: TextTrack): Promise<string | TrackBitmaps | null> => {
-    if (track.content === "images") return readBitmaps?.(track) ?? null;
-    const { ass, vtt } = (await readTexts([track]))(track);
-    return ass ?? vtt;
-  };
+  async (track: TextTrack): Promise<TrackFile | TrackBitmaps | null> =>
+    track.content === "images" ? (readBitmaps?.(track) ?? null) : (await readTexts([track]))(track);
 
 /** The URL of an output's watermark; null: none. */
 const watermarkUrl = (spec: OutputSpec): string | null => ("watermark" in spec ? (spec.watermark?.url ?? null) : null);
@@ -107,16 +109,28 @@ export async function subtitlesOf(work: ExtrasWork, deps: TaskDeps) {
   const lacking = new Map<number, string>();
   const failed: FailedOutput[] = [];
   for (const { spec, shown, burnt } of chosen) {
-    const files = shown.ok ? await filesOf(spec, shown.value.texts, { read, tracks, work }, deps) : shown;
-    const [first] = files.ok ? files.value : [];
-    if (!files.ok) failed.push({ output: spec.index, failure: files.error });
-    else if (spec.type === "httpstream") subtitles.set(spec.index, files.value);
-    else if (spec.type === "video" && first) packed.set(spec.index, await packTexts(spec, files.value, work, deps));
+    const fetched = shown.ok ? await filesOf(spec, shown.value.texts, { read, tracks, work }, deps) : shown;
+    if (!fetched.ok) {
+      failed.push({ output: spec.index, failure: fetched.error });
+      continue;
+    }
+    const { files, notes } = await withCues(spec, fetched.value.files, work.probe);
+    const [first] = files;
+    if (spec.type === "httpstream") subtitles.set(spec.index, files);
+    else if (spec.type === "video" && first) packed.set(spec.index, await packTexts(spec, files, work, deps));
     else if (spec.type === "text" && first) texts.set(spec.index, await textFile(spec, first.path));
-    const notes = [shown, burnt].flatMap((texts) => (texts.ok ? texts.value.notes : []));
-    if (notes.length > 0) lacking.set(spec.index, notes.join(" "));
+    const ofTracks = [shown, burnt].flatMap((texts) => (texts.ok ? texts.value.notes : []));
+    addNotes(lacking, spec.index, [...ofTracks, ...fetched.value.notes, ...notes]);
   }
   return { subtitles, textTracks: packed, texts, lacking, failed };
+}
+
+/** A report has no longer notes. */
+const MAX_NOTE_CHARS = 450;
+
+function addNotes(lacking: Map<number, string>, output: number, notes: readonly string[]): void {
+  const note = [lacking.get(output) ?? "", ...notes].join(" ").trim();
+  if (note !== "") lacking.set(output, note.length > MAX_NOTE_CHARS ? `${note.slice(0, MAX_NOTE_CHARS - 1)}…` : note);
 }
 
 /** Writes the text in the format of the output next to its WebVTT file. */
@@ -125,10 +139,11 @@ const textFile = async ({ container }: TextOutput, vtt: string): Promise<string>
 
 const trackOf = ({ source }: ChosenText): TextTrack[] => ("track" in source ? [source.track] : []);
 
-type Read = Result<(track: TextTrack) => ReadText, Failure>;
+const NO_FILE: TrackFile = { path: "", format: "vtt" };
+type Read = Result<(track: TextTrack) => TrackFile, Failure>;
 
 async function readTracks(tracks: readonly TextTrack[], { readTexts }: ExtrasWork): Promise<Read> {
-  if (tracks.length === 0) return ok(() => ({ vtt: "" }));
+  if (tracks.length === 0) return ok(() => NO_FILE);
   try {
     return ok(await readTexts(tracks));
   } catch (error) {
@@ -145,23 +160,22 @@ async function filesOf(
   { read, tracks, work }: Tracks,
   deps: TaskDeps,
 ) {
-  const { ffmpeg, allowPrivate: allow, signal } = deps;
+  const { allowPrivate: allow, signal } = deps;
   if (!read.ok && texts.some((text) => trackOf(text).length > 0)) return read;
+  const fileOf = read.ok ? read.value : () => NO_FILE;
   const subtitles = texts.map(({ source, ...text }) => {
     if ("url" in source) return { ...text, source };
     const isFound = readPath(source.track) === null;
     const named = isFound ? `Subtitle track ${tracks.indexOf(source.track) + 1}` : source.track.title;
-    const subject = `${named} of the input`;
-    const isConverted = source.track.codec !== "webvtt";
-    return { ...text, source: { path: read.ok ? read.value(source.track).vtt : "", isConverted, subject } };
+    return { ...text, source: { ...fileOf(source.track), subject: `${named} of the input` } };
   });
   const name = `${index}-subtitles`;
-  const paths = await fetchSubtitles({ subtitles, folder: work.folder, name, ffmpeg, allow, signal });
-  if (!paths.ok) return paths;
-  return ok(
-    texts.map(({ source, shiftMs, ...traits }, at): SubtitleFile => {
-      const ass = "track" in source && read.ok ? read.value(source.track).ass : undefined;
-      return { ...traits, path: paths.value[at] ?? "", ...(ass === undefined ? {} : { ass: { path: ass, shiftMs } }) };
-    }),
-  );
+  const fetched = await fetchSubtitles({ subtitles, folder: work.folder, name, readAss: assCues, allow, signal });
+  if (!fetched.ok) return fetched;
+  const { paths, notes } = fetched.value;
+  const files = texts.map(({ source, shiftMs, ...traits }, at): SubtitleFile => {
+    const { path, format } = "track" in source ? fileOf(source.track) : NO_FILE;
+    return { ...traits, path: paths[at] ?? "", ...(format === "ass" ? { ass: { path, shiftMs } } : {}) };
+  });
+  return ok({ files, notes });
 }

@@ -2,15 +2,16 @@
 // one Matroska file for the encode.
 import { AppError } from "#shared/errors.ts";
 import { type TextContainer, textCodecOf } from "#shared/format/containers.ts";
-import type { VideoOutput } from "#shared/job/output-spec.ts";
+import type { OutputSpec, VideoOutput } from "#shared/job/output-spec.ts";
 import type { SubtitleTraits } from "#shared/job/subtitles.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { sourceFacts } from "#shared/media/source-facts.ts";
 import { fileTrim } from "#shared/plan/outputs/plan-file.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
+import { NO_TRIM } from "#shared/plan/source/trim.ts";
 import { packedFile, packedFormat, packedTags, planPack } from "#shared/plan/text/plan-pack.ts";
 import { clippedAss } from "../../package/text/clipped-ass.ts";
-import { clippedCues } from "../../package/text/moved-cues.ts";
+import { clippedCues, type ShownPart } from "../../package/text/moved-cues.ts";
 import { separateCues } from "../../package/text/separate-cues.ts";
 import { subRipText } from "../../package/text/subrip.ts";
 import { type WebVtt, webVttText } from "../../package/text/subtitle-cues.ts";
@@ -23,7 +24,43 @@ import { type RunDeps, runAll } from "./run-planned.ts";
 /** A file with text tracks, and their traits in order. */
 export type PackedTexts = { readonly path: string; readonly traits: readonly SubtitleTraits[] };
 
-/** Throws an AppError with the failure of ffmpeg. */
+/** The files with text in the part of the source that the output shows. `notes`: sentences about the other files. */
+export async function withCues(
+  spec: OutputSpec,
+  files: readonly SubtitleFile[],
+  probe: MediaProbe,
+): Promise<{ readonly files: readonly SubtitleFile[]; readonly notes: readonly string[] }> {
+  const part = spec.type === "text" ? WHOLE : partOf(spec, probe);
+  const shown: SubtitleFile[] = [];
+  const notes: string[] = [];
+  for (const file of files) {
+    const { ass, path, name } = file;
+    const isDrawn = ass && spec.type === "video" && spec.container === "mkv";
+    const hasText = isDrawn
+      ? /^Dialogue:/m.test(await clippedScript(ass, part))
+      : clippedCues(await textIn(path), part).cues.length > 0;
+    if (hasText || spec.type === "text") shown.push(file);
+    if (hasText) continue;
+    if (spec.type === "text") notes.push("The file has no cue, because its text has none.");
+    else notes.push(`This output lacks the subtitles \`${name}\`, because they have no text in its time.`);
+  }
+  return { files: shown, notes };
+}
+
+const WHOLE: ShownPart = { fromMs: 0, toMs: Number.POSITIVE_INFINITY, leadMs: 0 };
+
+function partOf(spec: OutputSpec, probe: MediaProbe): ShownPart {
+  const trim = spec.type === "video" ? fileTrim(spec, chooseTracks(probe)) : NO_TRIM;
+  const { durationMs } = sourceFacts(probe);
+  const toMs = Math.min(durationMs ?? Number.POSITIVE_INFINITY, trim.endMs ?? Number.POSITIVE_INFINITY);
+  // ffmpeg trims the text from the time at which it starts to read, and drops cues that start earlier.
+  return { fromMs: trim.startMs, toMs, leadMs: Math.ceil(trim.startMs - trim.seekMs) };
+}
+
+const clippedScript = async ({ path, shiftMs }: NonNullable<SubtitleFile["ass"]>, part: ShownPart): Promise<string> =>
+  clippedAss(await readText(path, MAX_TEXT_BYTES), shiftMs, part);
+
+/** Packs files of `withCues`. Throws an AppError with the failure of ffmpeg. */
 export async function packTexts(
   spec: VideoOutput,
   texts: readonly SubtitleFile[],
@@ -31,16 +68,12 @@ export async function packTexts(
   deps: RunDeps,
 ): Promise<PackedTexts> {
   const files = await RunFiles.create(folder);
-  const trim = fileTrim(spec, chooseTracks(probe));
-  const { durationMs } = sourceFacts(probe);
-  const toMs = Math.min(durationMs ?? Number.POSITIVE_INFINITY, trim.endMs ?? Number.POSITIVE_INFINITY);
-  // ffmpeg trims the text from the time at which it starts to read, and drops cues that start earlier.
-  const part = { fromMs: trim.startMs, toMs, leadMs: Math.ceil(trim.startMs - trim.seekMs) };
+  const part = partOf(spec, probe);
   const tracks: SubtitleFile[] = [];
   for (const [at, { path, ass, ...traits }] of texts.entries()) {
     const own = files.pathOf(`text-${at}`);
     if (ass && spec.container === "mkv") {
-      await writeText(`${own}.ass`, clippedAss(await readText(ass.path, MAX_TEXT_BYTES), ass.shiftMs, part));
+      await writeText(`${own}.ass`, await clippedScript(ass, part));
       tracks.push({ ...traits, path: `${own}.ass` });
     } else {
       const text = clippedCues(await textIn(path), part);

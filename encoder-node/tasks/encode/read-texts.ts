@@ -1,16 +1,14 @@
 // Reads the text tracks of a source before its outputs are encoded.
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
-import { assFile, isAss, planTexts, textFile } from "#shared/plan/text/plan-texts.ts";
+import { planTexts, textFile, textFormat } from "#shared/plan/text/plan-texts.ts";
 import { readPath, type TextTrack } from "#shared/plan/text/text-tracks.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
+import type { TrackFile } from "../../source/extras/fetch-subtitles.ts";
 import { type RunDeps, runOnSource } from "./run-planned.ts";
 
-/** A track on the disk. `ass`: the track as it is, if it is ASS. */
-export type ReadText = { readonly vtt: string; readonly ass?: string };
-
-/** Returns the files of each track. Throws an AppError with the failure of ffmpeg, and when the signal aborts. */
-export type ReadTexts = (tracks: readonly TextTrack[]) => Promise<(track: TextTrack) => ReadText>;
+/** Returns the file of each track. Throws an AppError with the failure of ffmpeg, and when the signal aborts. */
+export type ReadTexts = (tracks: readonly TextTrack[]) => Promise<(track: TextTrack) => TrackFile>;
 
 export type TextSource = RunInputs & {
   readonly probe: MediaProbe;
@@ -32,7 +30,7 @@ export function textReader({ probe, folder, ...inputs }: TextSource, deps: RunDe
 /** The files of tracks that were read into the folder. */
 export const textsIn =
   (files: RunFiles) =>
-  (track: TextTrack): ReadText => ({
-    vtt: readPath(track) ?? files.pathOf(textFile(track)),
-    ...(isAss(track) ? { ass: files.pathOf(assFile(track)) } : {}),
+  (track: TextTrack): TrackFile => ({
+    path: readPath(track) ?? files.pathOf(textFile(track)),
+    format: textFormat(track),
   });

@@ -1,6 +1,7 @@
 // Text tracks of sources in streams, from ffmpeg's demuxers to stored playlists.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { cuesIn, objectIn, openSubtitleJobs, type SubtitleJobs, subRip } from "../../testing/jobs/subtitle-jobs.ts";
+import { closeServers, serve } from "../../testing/range-server.ts";
 
 /** Texts of scripts that are written in other directions or without spaces. */
 const LANGUAGES: readonly (readonly [language: string, text: string])[] = [
@@ -46,7 +47,10 @@ beforeAll(async () => {
     .make("images.mkv", `-i many.mkv -map 0:v -map 0:s:7 -map 0:s:6 -c:v copy -c:s:0 dvd_subtitle -s 64x36 -c:s:1 copy`)
     .catch(() => jobs.make("images.mkv", `-i many.mkv -map 0:v -map 0:s:6 -c copy`));
 });
-afterAll(() => jobs.close());
+afterAll(async () => {
+  closeServers();
+  await jobs.close();
+});
 
 const stream = (subtitles: unknown, params: object = {}) => ({
   format: "httpstream",
@@ -162,6 +166,82 @@ it("makes text of an input of audio, and an empty text of a track without cues",
     "WEBVTT\n",
     "\n",
   ]);
+});
+
+it("leaves tracks without text in the output's time out, with a note", async () => {
+  await jobs.write("empty.srt", "\n");
+  await jobs.write("empty.ass", "[Script Info]\nScriptType: v4.00+\n");
+  await jobs.write("past.srt", subRip([[9000, 9500, "Too late"]]));
+  await jobs.write("line.srt", subRip([[1000, 3000, "First line"]]));
+  const files = ["empty.srt", "empty.ass", "past.srt", "line.srt"];
+  const inputs = files.map((file) => `-f ${file.slice(-3)} -i ${file}`).join(" ");
+  await jobs.make(
+    "quiet.mkv",
+    `-i srt.mkv ${inputs} -map 0:v -map 1 -map 2 -map 3 -map 4 -c copy -metadata:s:s language=eng`,
+  );
+  const lost = (name: string): string =>
+    `This output lacks the subtitles \`${name}\`, because they have no text in its time.`;
+  const containers = ["mp4:32x18", "mov:32x18", "mkv:32x18", "webm:32x18"];
+  const trailer = { subtitles: [{ from: 4 }], duration: 0.5 };
+  const { storage, reports } = await jobs.encode("quiet.mkv", [
+    ...containers.map((format) => ({ format, params: { subtitles: "all" } })),
+    ...containers.map((format) => ({ format, params: trailer })),
+    stream("all"),
+    { format: "mkv:32x18", params: { subtitles: [{ from: 2 }] } },
+    ...[1, 2, 3, 4].map((from) => ({ format: "mp4:32x18", params: { burn: { from }, duration: 0.5 } })),
+    { format: "srt", params: { from: 1 } },
+    { format: "vtt", params: { from: 2 } },
+    { format: "jpg:64x" },
+  ]);
+  const three = ["English", "English 2", "English 3"].map(lost).join(" ");
+  const none = lost("English");
+  expect(reports.map((report) => (report.status === "made" ? (report.note ?? "") : report.failure.message))).toEqual([
+    ...[three, three, three, three, none, none, none, none, three, none, "", "", "", ""],
+    ...Array(2).fill("The file has no cue, because its text has none."),
+    "",
+  ]);
+  for (const [at, format] of containers.entries()) {
+    const extension = format.split(":")[0] ?? "";
+    const [texts, trailerTexts] = [
+      await jobs.textsIn(storage, at, extension),
+      await jobs.textsIn(storage, at + 4, extension),
+    ];
+    expect(texts.map(([, , , cues]) => cues)).toEqual([[[1000, 3000, "First line"]]]);
+    expect(trailerTexts).toEqual([]);
+  }
+  const [playlist, manifest] = [objectIn(storage, /^hls\/master\.m3u8$/), objectIn(storage, /\.mpd$/)];
+  expect([playlist.match(/TYPE=SUBTITLES/g)?.length, manifest.match(/contentType="text"/g)?.length]).toEqual([1, 1]);
+  expect(objectIn(storage, /^15\.1$/)).toBe("WEBVTT\n");
+});
+
+it("reads SubRip in the same way from tracks and files, for tracks and for frames", async () => {
+  const text = [
+    "1\n00:00:0,500 --> 00:00:01,000\nMeet at 10:00:00,000 --> 11:00:00,000 tomorrow\n",
+    "2\n00:00:02,000 --> 00:00:03,000\n\n1.567.202.\n",
+    '3\n00:00:03,000 --> 00:00:04,000\nI <3 you & <i>you</i> {\\an8}top <font color="#ff0000">red</font>',
+  ].join("\n");
+  await jobs.write("odd.srt", text);
+  const { origin } = await serve((_, response) => response.end(text));
+  await jobs.make("odd.mkv", "-i srt.mkv -i odd.srt -map 0:v -map 1 -c copy");
+  const url = `${origin}/odd.srt`;
+  const { storage, reports } = await jobs.encode("odd.mkv", [
+    { format: "vtt", params: { from: 1 } },
+    { format: "vtt", params: { url } },
+    ...[{ from: 1 }, { url }].map((source) => ({
+      format: "png:64x36",
+      params: { burn: { ...source, size: 20 }, offsets: [0.7, 2.5, 5] },
+    })),
+  ]);
+  expect(reports.map(({ status }) => status)).toEqual(Array(4).fill("made"));
+  const [track, file] = [0, 1].map((at) => cuesIn(objectIn(storage, new RegExp(`^${at}\\.1$`))));
+  expect(file).toEqual([
+    [500, 1000, "Meet at 10:00:00,000 --&gt; 11:00:00,000 tomorrow"],
+    [2000, 3000, "1.567.202."],
+    [3000, 4000, "I &lt;3 you &amp; <i>you</i> top red"],
+  ]);
+  expect(track).toEqual(file);
+  const images = [2, 3].map((at) => [1, 2, 3].map((number) => storage.objects.get(`${at}.${number}`)?.toString("hex")));
+  expect(images[1]).toEqual(images[0]);
 });
 
 it.each([

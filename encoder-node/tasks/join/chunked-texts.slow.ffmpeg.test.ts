@@ -185,6 +185,7 @@ it.each<[string, readonly (string | number)[]]>([
     { format: "mp4:64x36", params: { burn: { from: "cc4", optional: true } } },
   ];
   const more = [
+    { format: "mp4:64x36", params: { subtitles: [{ from: 1, shift: 3600 }] } },
     { format: "mov:64x36:noaudio:metadata=0", params: { subtitles: [...tracks, file] } },
     { format: "mkv:64x36", params: { subtitles: "all", audio: "all" } },
     { format: "httpstream", params: STREAM },
@@ -199,6 +200,7 @@ it.each<[string, readonly (string | number)[]]>([
   expect(notes?.[0]).toMatch("The input's video has no closed captions in CC2, so this output lacks it.");
   expect(notes?.[drawn.length + 2]).toMatch(/no closed captions in CC4/);
   if (clip !== "texts.mkv") return;
+  expect(notes?.[files.length]).toContain("no text in its time");
   expect(notes?.at(-2)).toBe("");
   expect(notes?.at(-1)).toContain("no closed captions in CC4");
   expect(textsIn(made.many)).toEqual(textsIn(made.one));

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { AppError } from "#shared/errors.ts";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import type { UploadForm } from "#shared/protocol/uploads.ts";
+import { assCues } from "../../burn-in/ass-cues.ts";
 import { locateFfmpeg } from "../../ffmpeg/discover/locate.ts";
 import { fetchSubtitles } from "../../source/extras/fetch-subtitles.ts";
 import { fetchWatermarks } from "../../source/extras/fetch-watermarks.ts";
@@ -18,7 +19,7 @@ import { putPart } from "../../upload/put-part.ts";
 import { storageAgent } from "../../upload/storage-agent.ts";
 import { silentLog } from "../silent-log.ts";
 
-const { ffmpeg, ffprobe } = await locateFfmpeg(process.env);
+const { ffprobe } = await locateFfmpeg(process.env);
 const { signal } = new AbortController();
 const timeouts = { stallMs: 30_000, backoff: { firstMs: 1, maxMs: 1 } };
 
@@ -59,7 +60,7 @@ export const READERS: Readonly<Record<string, Client>> = {
   },
   subtitles: async (url, allow, folder) => {
     const subtitles = [{ source: { url }, language: "en", name: "English", shiftMs: 0 }];
-    const fetched = await fetchSubtitles({ subtitles, folder, name: "0", ffmpeg, allow, signal });
+    const fetched = await fetchSubtitles({ subtitles, folder, name: "0", readAss: assCues, allow, signal });
     return fetched.ok ? null : `${fetched.error.code}: ${fetched.error.message}`;
   },
 };

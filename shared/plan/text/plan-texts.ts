@@ -4,12 +4,21 @@ import type { PlannedRun } from "../command/planned-run.ts";
 import { type RunInputs, readingRun } from "../runs/plan-run.ts";
 import type { TextTrack } from "./text-tracks.ts";
 
-/** The file of a track in WebVTT. */
-export const textFile = ({ streamIndex }: TextTrack): string => `track-${streamIndex}.vtt`;
+/** How a track is read: the format of the file, and the encoder. ASS has times in hundredths of a second. */
+const READING: Readonly<Record<string, readonly [format: "ass" | "vtt" | "srt", encoder: string]>> = {
+  ass: ["ass", "copy"],
+  ssa: ["ass", "copy"],
+  webvtt: ["vtt", "copy"],
+  subrip: ["srt", "copy"],
+  srt: ["srt", "copy"],
+};
+const readingOf = ({ codec }: TextTrack) => READING[codec] ?? (["srt", "srt"] as const);
 
-/** Name of the file with an ASS track as it is. */
-export const assFile = ({ streamIndex }: TextTrack): string => `track-${streamIndex}.ass`;
-export const isAss = ({ codec }: TextTrack): boolean => codec === "ass" || codec === "ssa";
+/** The format of the file with a track. */
+export const textFormat = (track: TextTrack): "ass" | "vtt" | "srt" => readingOf(track)[0];
+export const textFile = (track: TextTrack): string => `track-${track.streamIndex}.${textFormat(track)}`;
+
+const MUXERS = { ass: "ass", vtt: "webvtt", srt: "srt" } as const;
 
 /** A run that writes each track to its `textFile`, with the times of the source's timeline. */
 export const planTexts = (inputs: RunInputs, probe: MediaProbe, tracks: readonly TextTrack[]): PlannedRun =>
@@ -17,9 +26,7 @@ export const planTexts = (inputs: RunInputs, probe: MediaProbe, tracks: readonly
     inputs,
     probe,
     tracks.flatMap((track) => [
-      // A copy keeps the settings of cues. The encoder writes text only.
-      ...["-map", `0:${track.streamIndex}`, "-c", track.codec === "webvtt" ? "copy" : "webvtt"],
-      ...["-map_metadata", "-1", "-f", "webvtt", textFile(track)],
-      ...(isAss(track) ? ["-map", `0:${track.streamIndex}`, "-c", "copy", "-f", "ass", assFile(track)] : []),
+      ...["-map", `0:${track.streamIndex}`, "-c", readingOf(track)[1], "-map_metadata", "-1"],
+      ...["-f", MUXERS[textFormat(track)], textFile(track)],
     ]),
   );

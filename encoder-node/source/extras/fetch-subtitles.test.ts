@@ -4,13 +4,13 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { locateFfmpeg } from "../../ffmpeg/discover/locate.ts";
+import { assCues } from "../../burn-in/ass-cues.ts";
 import { fetchSubtitles } from "./fetch-subtitles.ts";
 
-const { ffmpeg } = await locateFfmpeg(process.env);
 const SRT =
   "1\r\n00:00:01,000 --> 00:00:02,500\r\n<i>Größe</i>\r\nline two\r\n\r\n2\r\n01:00:03,500 --> 01:00:04,000\r\nEnd\r\n";
 const VTT = "WEBVTT - a video\n\nSTYLE\n::cue { color: red }\n\nNOTE kept\n\n00:01.000 --> 00:02.500 line:0\nGröße\n";
+const SAME_VTT = "WEBVTT\n\nSTYLE\n::cue { color: red }\n\n00:00:01.000 --> 00:00:02.500 line:0\nGröße\n";
 const CONVERTED =
   "WEBVTT\n\n00:00:01.000 --> 00:00:02.500\n<i>Größe</i>\nline two\n\n01:00:03.500 --> 01:00:04.000\nEnd\n";
 const ASS = `[Script Info]
@@ -44,6 +44,8 @@ const FILES: Readonly<Record<string, Buffer | string>> = {
   "/scc": "Scenarist_SCC V1.0\n\n00:00:01;00\t9420 9420 9470 9470 c849 942f 942f\n\n00:00:03;00\t942c 942c\n",
   "/bad-scc": "Scenarist_SCC V1.0\n\n00:00:01;00\n",
   "/bad-ttml": `${TTML}<p begin="1x" end="2.5s">A</p></div></body></tt>`,
+  "/mixed": Buffer.concat([Buffer.from(`${SRT}\r\nL'été à `), Buffer.from([0xe9])]),
+  "/mark-and-bad-byte": Buffer.concat([Buffer.from("\uFEFF1\n00:00:01,000 --> 00:00:02,000\n"), Buffer.from([0xe9])]),
   "/page": "<html>Not found</html>",
   "/list": "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nhttp://127.0.0.1/a.ts\n",
   "/nothing": "",
@@ -85,7 +87,7 @@ const fetchAll = (
     })),
     folder,
     name: "0-subtitles",
-    ffmpeg,
+    readAss: assCues,
     allow,
     signal: new AbortController().signal,
   });
@@ -101,17 +103,30 @@ it.each([
   ["/ssa-utf-16", CONVERTED],
   ["/ttml", "WEBVTT\n\n00:00:01.000 --> 00:00:02.500\n<i>Größe</i>\nline two\n"],
   ["/scc", "WEBVTT\n\n00:00:01.168 --> 00:00:03.003 line:84.67% position:10% align:start\nHI\n"],
-  ["/web", VTT],
-  ["/odd-end", "WEBVTT \u2028x\n"],
+  ["/web", SAME_VTT],
+  ["/odd-end", "WEBVTT\n"],
 ])("makes WebVTT in UTF-8 of %s", async (path, expected) => {
   const fetched = await fetchAll([path]);
-  expect(fetched).toHaveProperty("value.length", 1);
-  expect(fetched.ok && (await readFile(fetched.value[0] ?? "", "utf8"))).toBe(expected);
+  expect(fetched).toHaveProperty("value.paths.length", 1);
+  expect(fetched.ok && (await readFile(fetched.value.paths[0] ?? "", "utf8"))).toBe(expected);
+});
+
+it.each([
+  ["/mixed", "de", "L'été à \uFFFD"],
+  ["/mixed", "pl", "L'été à \uFFFD"],
+  ["/mark-and-bad-byte", "de", "\uFFFD"],
+])("reads %s in %s as UTF-8 with a note, because most of it is", async (path, language, line) => {
+  const fetched = await fetchAll([path], { language });
+  expect(fetched).toMatchObject({
+    value: { notes: ["The subtitles `Deutsch`: letters that are not valid Unicode are shown as \uFFFD."] },
+  });
+  const text = await readFile((fetched.ok && fetched.value.paths[0]) || "", "utf8");
+  expect(text.trimEnd().split("\n").at(-1)).toBe(line);
 });
 
 it("escapes the text of SubRip, and keeps its italics", async () => {
   const fetched = await fetchAll(["/special"]);
-  const text = await readFile((fetched.ok && fetched.value[0]) || "", "utf8");
+  const text = await readFile((fetched.ok && fetched.value.paths[0]) || "", "utf8");
   expect(text.split("\n")[3]).toBe("<i>Tom &amp; 3 &gt; 2</i> &lt;3 &amp;");
 });
 
@@ -121,7 +136,7 @@ it.each([
   [-0.4, "00:00:01.000 --> 00:00:02.500 line:0"],
 ])("moves the times of a file by %d ms", async (shiftMs, times) => {
   const fetched = await fetchAll(["/web"], { shiftMs });
-  expect(await readFile((fetched.ok && fetched.value[0]) || "", "utf8")).toContain(times);
+  expect(await readFile((fetched.ok && fetched.value.paths[0]) || "", "utf8")).toContain(times);
 });
 
 it.each([
@@ -150,14 +165,14 @@ it.each([
   ["/nine-mb", 3, "with it, the stream's subtitles are more than 20 MB"],
   ["/long", 3, "it has too many cues, or large styles, that are shown for too long"],
 ])("limits the total size of a stream's subtitles: %s", async (path, most, why) => {
-  expect(await fetchAll(Array.from({ length: most - 1 }, () => path))).toHaveProperty("value.length", most - 1);
+  expect(await fetchAll(Array.from({ length: most - 1 }, () => path))).toHaveProperty("value.paths.length", most - 1);
   expect(await fetchAll(Array.from({ length: most }, () => path))).toMatchObject({
     error: { code: "subtitle_failed", message: expect.stringContaining(why) },
   });
 });
 
 it.each(["deu", "pt-BR", "spa-419"])("reads 8-bit text of %s as Windows-1252", async (language) => {
-  expect(await fetchAll(["/latin-1"], { language })).toHaveProperty("value.length", 1);
+  expect(await fetchAll(["/latin-1"], { language })).toHaveProperty("value.paths.length", 1);
 });
 
 it("rejects 8-bit text of a language with several encodings", async () => {
