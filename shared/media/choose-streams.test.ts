@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { inputVariables } from "../condition/condition-variables.ts";
 import { chooseTracks } from "../plan/source/source-tracks.ts";
-import { chosenAudio, chosenVideo, undecodable } from "./choose-streams.ts";
+import { chooseTexts } from "../plan/text/choose-texts.ts";
+import { textTracks } from "../plan/text/text-tracks.ts";
+import { bestInLanguage, chosenAudio, chosenVideo, undecodable } from "./choose-streams.ts";
 import type { ProbedStream } from "./media-probe.ts";
 import { sourceFacts } from "./source-facts.ts";
 
@@ -73,6 +75,24 @@ describe("with several streams, every output uses", () => {
     expect([sourceFacts(probe).video?.codedWidth, sourceFacts(probe).audio?.channels]).toEqual([width, channels]);
     expect([inputVariables(probe)("input.width"), inputVariables(probe)("input.channels")]).toEqual([width, channels]);
   });
+});
+
+it.each([
+  [["comment", "default"], []],
+  [["hearing_impaired", "default"], []],
+  [["visual_impaired"], ["dub"]],
+  [["forced", "default"], ["hearing_impaired"]],
+  [[], ["default"]],
+])("prefers to a track with the dispositions %j a track of the same language with %j", (less, more) => {
+  const tracks = (of: Partial<ProbedStream>): ProbedStream[] =>
+    [less, more].map((names, index) => {
+      const disposition = Object.fromEntries(names.map((name) => [name, 1]));
+      return { ...audio(2), ...of, index, tags: { language: "eng" }, disposition };
+    });
+  const audios = chooseTracks({ streams: tracks({}), format: {} }).audios;
+  const texts = textTracks({ streams: tracks({ codec_type: "subtitle", codec_name: "subrip" }) });
+  expect(bestInLanguage("en", audios, () => true)?.streamIndex).toBe(1);
+  expect(chooseTexts([{ from: "en" }], texts)).toMatchObject({ value: { texts: [{ source: { track: texts[1] } }] } });
 });
 
 it.each<[string, ProbedStream, string | null]>([

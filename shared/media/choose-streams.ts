@@ -1,6 +1,7 @@
 // Chooses the video stream and the audio stream of a source that has several. All code uses this choice.
 import type { Failure } from "../errors.ts";
 import { ALLOWED_DECODERS } from "./decoders.ts";
+import { matchesLanguage } from "./languages.ts";
 import type { ProbedStream } from "./media-probe.ts";
 
 /**
@@ -42,26 +43,42 @@ export function chosenAudio(streams: readonly ProbedStream[]): ProbedStream | un
     (stream) => [
       rank(stream.programs?.some((program) => programs.includes(program)) ?? false),
       rank(undecodable(stream) === null),
-      rank(!SPECIAL_AUDIO.some((disposition) => stream.disposition?.[disposition] === 1)),
-      isDefault(stream) ? 1 + (stream.channels ?? 0) : 0,
-      rank(stream.disposition?.dub !== 1),
+      ...preference(stream),
     ],
   );
 }
 
-/** Dispositions of audio that describes the video, comments on it, or lacks voices. */
-const SPECIAL_AUDIO = "visual_impaired hearing_impaired descriptions comment clean_effects karaoke".split(" ");
+/** Scores of an audio or subtitle track: all lines before forced lines, main before special tracks, then the default. */
+export const preference = (stream: ProbedStream): number[] => [
+  rank(stream.disposition?.forced !== 1),
+  rank(!SPECIAL.some((disposition) => stream.disposition?.[disposition] === 1)),
+  isDefault(stream) ? 1 + (stream.channels ?? 0) : 0,
+  rank(stream.disposition?.dub !== 1),
+];
+
+/** Returns the preferred track in a language: usable tracks come before all others. */
+export const bestInLanguage = <Track extends { readonly language: string; readonly preference: readonly number[] }>(
+  language: string,
+  tracks: readonly Track[],
+  isUsable: (track: Track) => boolean,
+): Track | undefined =>
+  best(
+    tracks.filter((track) => matchesLanguage(language, track.language)),
+    (track) => [rank(isUsable(track)), ...track.preference],
+  );
+
+/** Dispositions of tracks that describe the video or its sounds, comment on it, or lack voices. */
+const SPECIAL = "visual_impaired hearing_impaired captions descriptions comment clean_effects karaoke".split(" ");
 
 const isDefault = ({ disposition }: ProbedStream): boolean => disposition?.default === 1;
 const rank = (holds: boolean): number => (holds ? 1 : 0);
 
-/** Returns the first stream with the highest score. Compares scores number by number. */
-function best(streams: readonly ProbedStream[], scores: (stream: ProbedStream) => number[]): ProbedStream | undefined {
-  const ordered = streams
-    .map((stream) => ({ stream, score: scores(stream) }))
-    .toSorted((a, b) => compare(b.score, a.score));
-  return ordered[0]?.stream;
-}
+/** Returns the first item with the highest score. Compares scores number by number. */
+const best = <Item>(items: readonly Item[], scores: (item: Item) => readonly number[]): Item | undefined =>
+  items
+    .map((item) => ({ item, score: scores(item) }))
+    .toSorted((a, b) => compare(b.score, a.score))
+    .at(0)?.item;
 
 const compare = (a: readonly number[], b: readonly number[]): number =>
   a.map((value, at) => value - (b[at] ?? 0)).find((difference) => difference !== 0) ?? 0;

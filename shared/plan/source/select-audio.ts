@@ -2,8 +2,8 @@
 import type { Failure } from "../../errors.ts";
 import type { AudioTrackSpec } from "../../format/format-spec.ts";
 import type { RequestedAudio, RequestedTrack, TrackTraits } from "../../job/audio-tracks.ts";
-import { undecodableFailure } from "../../media/choose-streams.ts";
-import { languageName, languageTag, matchesLanguage, UNDETERMINED } from "../../media/languages.ts";
+import { bestInLanguage, undecodableFailure } from "../../media/choose-streams.ts";
+import { languageName, languageTag, UNDETERMINED } from "../../media/languages.ts";
 import { err, ok, type Result } from "../../result.ts";
 import { layoutOf } from "./channel-layouts.ts";
 import type { AudioTrack, SourceTracks } from "./source-tracks.ts";
@@ -89,12 +89,14 @@ function findTrack(wanted: RequestedTrack, source: SourceTracks, isCopied: boole
   return err(candidate.undecodable ? undecodableFailure(candidate.undecodable) : notFound(nameOf(wanted), source));
 }
 
-function candidateOf(from: number | string | null, source: SourceTracks, isCopied: boolean): AudioTrack | null {
-  if (from === null) return source.audio;
-  if (typeof from === "number") return source.audios[from - 1] ?? null;
-  const matching = source.audios.filter(({ language }) => matchesLanguage(from, language));
-  const usable = matching.filter((track) => isUsable(track, isCopied));
-  return usable.find(({ isDefault }) => isDefault) ?? usable[0] ?? matching[0] ?? null;
+function candidateOf(
+  from: number | string | null,
+  { audio, audios }: SourceTracks,
+  isCopied: boolean,
+): AudioTrack | null {
+  if (from === null) return audio;
+  if (typeof from === "number") return audios[from - 1] ?? null;
+  return bestInLanguage(from, audios, (track) => isUsable(track, isCopied)) ?? null;
 }
 
 /** Fails if a matrix has gains for channels that the track lacks. */
@@ -185,7 +187,7 @@ const UNKNOWN_FILE: AudioTrack = {
   language: UNDETERMINED,
   title: null,
   role: "main",
-  isDefault: false,
+  preference: [],
   file: { name: "audio-0", path: "/audio" },
 };
 

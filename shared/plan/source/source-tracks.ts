@@ -1,7 +1,7 @@
 // The streams of a source that are encoded, with their properties for planners.
 import type { AudioRole } from "../../job/audio-tracks.ts";
 import { hasCaptions } from "../../media/captions.ts";
-import { chosenAudio, chosenVideo } from "../../media/choose-streams.ts";
+import { chosenAudio, chosenVideo, preference } from "../../media/choose-streams.ts";
 import { languageTag, UNDETERMINED } from "../../media/languages.ts";
 import { fraction, type MediaProbe, type ProbedStream } from "../../media/media-probe.ts";
 import { sourceFacts, type VideoFacts } from "../../media/source-facts.ts";
@@ -62,8 +62,8 @@ export type AudioTrack = Track & {
   readonly language: string;
   readonly title: string | null;
   readonly role: AudioRole;
-  /** True if the source marks it as the track with which players start. */
-  readonly isDefault: boolean;
+  /** Scores among tracks of its language (`bestInLanguage`). */
+  readonly preference: readonly number[];
   /** Filters before all others: a matrix of channels, an offset. Left out: none. */
   readonly prepared?: readonly string[];
   /** Tracks whose channels follow each other in this track. */
@@ -157,7 +157,7 @@ const audioTrack = (stream: ProbedStream, probe: MediaProbe, originUs: number): 
   language: languageTag(stream.tags?.language),
   title: stream.tags?.title ?? null,
   role: roleOf(stream.disposition ?? {}),
-  isDefault: stream.disposition?.default === 1,
+  preference: preference(stream),
 });
 
 /** Roles of a track by its dispositions, by ffmpeg's names. */

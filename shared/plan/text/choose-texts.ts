@@ -3,7 +3,8 @@ import type { Failure } from "../../errors.ts";
 import { type BurnSpec, isStyled } from "../../job/burn.ts";
 import { burnOf, type OutputSpec } from "../../job/output-spec.ts";
 import { isChannel, type SubtitleSpec, type Subtitles, type SubtitleTraits } from "../../job/subtitles.ts";
-import { languageName, matchesLanguage, UNDETERMINED } from "../../media/languages.ts";
+import { bestInLanguage } from "../../media/choose-streams.ts";
+import { languageName, UNDETERMINED } from "../../media/languages.ts";
 import { err, ok, type Result } from "../../result.ts";
 import type { ChannelTrack, TextTrack } from "./text-tracks.ts";
 
@@ -97,7 +98,10 @@ function sourceOf(
     const message = `The input's video has no closed captions in ${from.toUpperCase()}.`;
     return err({ code: "input_track_not_found", message });
   }
-  const track = typeof from === "number" ? tracks[from - 1] : trackOf(from ?? UNDETERMINED, tracks);
+  const track =
+    typeof from === "number"
+      ? tracks[from - 1]
+      : bestInLanguage(from ?? UNDETERMINED, tracks, ({ content }) => content === "text");
   if (!track) return err(missing(from ?? UNDETERMINED, tracks));
   const reason = takesImages && track.content === "images" ? null : unreadableReason(track);
   if (reason === null) return ok({ track });
@@ -106,13 +110,6 @@ function sourceOf(
     message: `Subtitle track ${tracks.indexOf(track) + 1} of the input ${reason}.`,
   });
 }
-
-/** The first track with the language: text before images, the default before others, forced text last. */
-const trackOf = (language: string, tracks: readonly TextTrack[]): TextTrack | undefined =>
-  tracks.filter((track) => matchesLanguage(language, track.language)).toSorted((a, b) => rank(b) - rank(a))[0];
-
-const rank = ({ content, isDefault, isForced }: TextTrack): number =>
-  (content === "text" ? 4 : 0) + (isForced ? 0 : 2) + (isDefault ? 1 : 0);
 
 const missing = (from: string | number, tracks: readonly TextTrack[]): Failure => {
   const wanted = typeof from === "number" ? `subtitle track ${from}` : `subtitle track in the language ${from}`;

@@ -1,5 +1,6 @@
 // The subtitle tracks of a source.
 import { CAPTION_CHANNELS, type CaptionChannel } from "../../job/subtitles.ts";
+import { preference } from "../../media/choose-streams.ts";
 import { languageTag, UNDETERMINED } from "../../media/languages.ts";
 import type { MediaProbe, ProbedStream } from "../../media/media-probe.ts";
 import { BITMAP_CODECS } from "../command/capabilities.ts";
@@ -16,6 +17,8 @@ export type TextTrack = {
   readonly language: string;
   readonly title: string | null;
   readonly isDefault: boolean;
+  /** Scores among tracks of its language (`bestInLanguage`). */
+  readonly preference: readonly number[];
   readonly isForced: boolean;
   readonly isCaptions: boolean;
 };
@@ -33,6 +36,7 @@ export const channelTrack = (channel: CaptionChannel, path: string): ChannelTrac
   language: UNDETERMINED,
   title: channel.toUpperCase(),
   isDefault: false,
+  preference: [],
   isForced: false,
   isCaptions: true,
 });
@@ -53,7 +57,8 @@ const TEXT_CODECS: ReadonlySet<string> = new Set(["ass", "ssa", "subrip", "srt",
 export const textTracks = ({ streams }: Pick<MediaProbe, "streams">): TextTrack[] =>
   streams.filter(({ codec_type }) => codec_type === "subtitle").map(textTrack);
 
-function textTrack({ index, codec_name: codec = "", tags, disposition }: ProbedStream): TextTrack {
+function textTrack(stream: ProbedStream): TextTrack {
+  const { index, codec_name: codec = "", tags, disposition } = stream;
   const has = (name: string): boolean => disposition?.[name] === 1;
   return {
     streamIndex: index,
@@ -62,6 +67,7 @@ function textTrack({ index, codec_name: codec = "", tags, disposition }: ProbedS
     language: languageTag(tags?.language ?? UNDETERMINED),
     title: trackName(tags?.title ?? tags?.handler_name ?? ""),
     isDefault: has("default"),
+    preference: preference(stream),
     isForced: has("forced"),
     isCaptions: has("hearing_impaired") || has("captions"),
   };
