@@ -21,7 +21,9 @@ test.each([
   ["yue", "yue"],
   ["und", "und"],
   ["", "und"],
-  ["English", "english"],
+  ["English", "en"],
+  ["norwegian bokmål", "nb"],
+  ["Klingonish", "und"],
   ["???", "und"],
   [undefined, "und"],
 ])("returns the canonical tag of the language %j: %s", (tag, canonical) => {
@@ -39,6 +41,10 @@ test.each([
   ["EN-us", "eng-US"],
   ["zh", "zh-Hant"],
   ["zh-Hant", "zh-Hant-HK"],
+  ["no", "nob"],
+  ["nor", "nn-NO"],
+  ["no", "nor"],
+  ["English", "eng"],
   ["und", undefined],
 ])("finds the requested language %s in a track with %j", (requested, tag) => {
   expect(matchesLanguage(requested, tag)).toBe(true);
@@ -49,6 +55,8 @@ test.each([
   ["en-US", "eng"],
   ["en-US", "en-GB"],
   ["de", "dut"],
+  ["nb", "nor"],
+  ["no", "nbl"],
   ["en", undefined],
   ["en", "und"],
 ])("does not find the requested language %s in a track with %j", (requested, tag) => {

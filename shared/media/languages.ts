@@ -5,23 +5,27 @@ export const UNDETERMINED = "und";
 
 /**
  * Returns the canonical BCP 47 tag of a language code or tag: `de` for `ger`, `deu` and `DE`, `pt-BR` for `pt_BR`. The
- * replacements are those of CLDR. Returns `und` for a missing or malformed tag.
+ * replacements are those of CLDR. Matroska files may hold an English name. Returns `und` for other text.
  */
 export function languageTag(tag: string | undefined): string {
   try {
-    return Intl.getCanonicalLocales(tag?.replaceAll("_", "-"))[0] ?? UNDETERMINED;
+    const [canonical = UNDETERMINED] = Intl.getCanonicalLocales(tag?.replaceAll("_", "-"));
+    // No language has a subtag of more letters (RFC 5646 §2.2.1).
+    if (/^[a-z]{2,3}\b/.test(canonical)) return canonical;
   } catch {
-    return UNDETERMINED;
+    // A name of several words.
   }
+  return TAG_OF_NAME.get(tag?.toLowerCase() ?? "") ?? UNDETERMINED;
 }
 
 /**
  * True if a track with the language `tag` has the requested language. A request also matches more specific tags (RFC
- * 4647 §3.3.1, basic filtering): `en` matches `eng` and `en-US`, but `en-US` does not match `en`.
+ * 4647 §3.3.1, basic filtering): `en` matches `eng` and `en-US`, but `en-US` does not match `en`. Norwegian (`no`)
+ * includes Bokmål and Nynorsk.
  */
 export function matchesLanguage(requested: string, tag: string | undefined): boolean {
   const [wanted, stated] = [languageTag(requested), languageTag(tag)];
-  return stated === wanted || stated.startsWith(`${wanted}-`);
+  return stated === wanted || stated.startsWith(`${wanted}-`) || (wanted === "no" && /^n[bn]\b/.test(stated));
 }
 
 /**
@@ -44,6 +48,11 @@ const CODES =
   "sag san sin slk slv sme smo sna snd som sot spa sqi srd srp ssw sun swa swe tah tam tat tel tgk tha tir ton " +
   "tsn tso tuk tur uig ukr urd uzb ven vie vol wln wol xho yid yor zha zho zul";
 const CODE_OF: ReadonlyMap<string, string> = new Map(CODES.split(" ").map((code) => [languageTag(code), code]));
+
+const ENGLISH = new Intl.DisplayNames("en", { type: "language" });
+const TAG_OF_NAME: ReadonlyMap<string, string> = new Map(
+  [...CODE_OF.keys()].map((tag) => [(ENGLISH.of(tag) ?? tag).toLowerCase(), tag]),
+);
 
 /** ISO 639-2/B codes and others of QuickTime's languages, where they differ from ISO 639-2/T (ffmpeg's isom.c). */
 const QUICKTIME_CODES: ReadonlyMap<string, string> = new Map(
