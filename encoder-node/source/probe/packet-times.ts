@@ -22,8 +22,8 @@ const HEAD_SECONDS = 1;
 
 /**
  * Returns the probe with `packets` in the used streams. Reads only the start and the end of a long file with an index,
- * and all packets of other files; decodes nothing. A used stream without any packet is marked as `empty`, and another
- * stream may be used then. Streams whose packets have no timestamps stay unchanged. Throws as `runPacketListing` does.
+ * and all packets of other files; decodes nothing. A used stream or audio without any packet is marked as `empty`, and
+ * another stream may be used then. Streams whose packets have no timestamps stay unchanged. Throws as `runPacketListing` does.
  */
 export async function withPacketTimes(
   ffprobe: Tool,
@@ -39,13 +39,14 @@ export async function withPacketTimes(
   const source: SourceFile = { ...file, ffprobe, startSeconds, mayRestart: mayRestart(probe), used: indexes };
   const tail = await readTail(source, probe, used, signal);
   const reading = tail ?? (await readPackets(source, [], signal));
-  const isEmpty = ({ index }: ProbedStream): boolean => indexes.has(index) && !reading.present.has(index);
+  const isEmpty = (stream: ProbedStream): boolean => isNeeded(stream, used) && !reading.present.has(stream.index);
   // A file without any readable packet is damaged.
-  if (reading.present.size > 0 && used.some(isEmpty)) {
-    const marked = probe.streams.map((stream) => (isEmpty(stream) ? { ...stream, empty: true as const } : stream));
-    return withPacketTimes(ffprobe, file, { ...probe, streams: marked }, signal);
-  }
-  const streams = probe.streams.map((stream): ProbedStream => {
+  const hasPackets = reading.present.size > 0;
+  const marked = hasPackets
+    ? probe.streams.map((stream) => (isEmpty(stream) ? { ...stream, empty: true as const } : stream))
+    : probe.streams;
+  if (hasPackets && used.some(isEmpty)) return withPacketTimes(ffprobe, file, { ...probe, streams: marked }, signal);
+  const streams = marked.map((stream): ProbedStream => {
     const read = indexes.has(stream.index) ? reading.streams.get(stream.index) : undefined;
     if (!read || !Number.isFinite(read.end) || Math.abs(read.earliest) + Math.abs(read.end) > MAX_PACKET_SECONDS)
       return stream;
@@ -62,6 +63,10 @@ export async function withPacketTimes(
   return { ...probe, streams };
 }
 
+/** True for streams that outputs may request: used streams, and all audio. */
+const isNeeded = (stream: ProbedStream, used: readonly ProbedStream[]): boolean =>
+  used.includes(stream) || (stream.codec_type === "audio" && !stream.empty);
+
 /** ffprobe prints timestamps in microseconds, and containers have no finer clocks. */
 const rounded = (seconds: number): number => Math.round(seconds * 1e6) / 1e6;
 
@@ -74,7 +79,8 @@ const timesOf = ({ first, from, last, end }: StreamPackets): PacketTimes => ({
 });
 
 /**
- * Null when the file is short, declares no duration, or has no packets of some stream near its end. Also null where the
+ * Null when the file is short, declares no duration, has no packets of some used stream near its end, or of some audio
+ * in what was read. Also null where the
  * clock may restart: a seek lands anywhere then, and the end of the file need not be the end of its times.
  */
 async function readTail(
@@ -94,8 +100,10 @@ async function readTail(
   const from = Math.min(fileEnd, ...ends) - TAIL_SECONDS;
   if (from <= startSeconds + HEAD_SECONDS) return null;
   const intervals = `%${startSeconds + HEAD_SECONDS},${from}%${ALL_MS / 1000}`;
-  const select = used.length === 1 ? ["-select_streams", String(used[0]?.index)] : [];
+  const needed = probe.streams.filter((stream) => isNeeded(stream, used));
+  const select = needed.length === 1 ? ["-select_streams", String(needed[0]?.index)] : [];
   const reading = await readPackets(source, [...select, "-read_intervals", intervals], signal);
   const isReached = used.every(({ index }) => (reading.streams.get(index)?.last ?? Number.NEGATIVE_INFINITY) >= from);
-  return reading.isClean && isReached ? reading : null;
+  const isPresent = needed.every(({ index }) => reading.present.has(index));
+  return reading.isClean && isReached && isPresent ? reading : null;
 }

@@ -78,7 +78,12 @@ few(1).each(["webm", "mkv", "ts", "flv"])("leaves out audio that never comes, wi
   expect(await trackSeconds(firstFile(outputs[0]))).toEqual({ video: 2 });
 });
 
+const withAll = ({ format, params }: OutputOptions): OutputOptions => ({ format, params: { ...params, audio: "all" } });
+
 few(1).each(["mkv", "ts"])("uses other audio than the one that never comes: %s", async (extension) => {
-  const { outputs } = await processSource(await secondAudio(workshop(), extension), [...VIDEOS, AUDIO]);
+  const requests = [...VIDEOS, AUDIO, ...VIDEOS.map(withAll)];
+  const { outputs } = await processSource(await secondAudio(workshop(), extension), requests);
+  const note = "Audio tracks of the input that cannot be decoded were left out: 1, 3.";
+  expect(outputs.slice(3)).toMatchObject([{ note }, { note }]);
   for (const output of outputs) expect((await trackSeconds(firstFile(output))).audio).toBeCloseTo(2, 0);
 });

@@ -126,10 +126,12 @@ export const silentTrack: TrackSource = ({ make }, extension) =>
   );
 
 /** 2 s of video, an audio track without packets, and a track with audio. */
+const NEVER = "-bsf:a:0 noise=drop=1 -bsf:a:2 noise=drop=1";
+
 export const secondAudio: TrackSource = ({ make }, extension) =>
   make(
     `second-audio.${extension}`,
-    `${video(2)} ${tone(2)} ${tone(2)} -map 0 -map 1 -map 2 ${codecsOf(extension)} -bsf:a:0 noise=drop=1`,
+    `${video(2)} ${tone(2)} ${tone(2)} ${tone(2)} -map 0 -map 1 -map 2 -map 3 ${codecsOf(extension)} ${NEVER}`,
   );
 
 /** 3 s of MPEG-2, then 3 s of H.264 in the same track, as where a broadcast changes its codec; 6 s of audio. */
