@@ -10,4 +10,4 @@ export const withoutFitting = (text: string): string => text.replace(FITTING, "s
  * Returns the value of `-af` that fills gaps with silence from time 0 on, for audio that starts before `limit` seconds.
  */
 export const filledFromZero = (mix = "", limit = "0.1"): string =>
-  `${mix}aresample=async=1,aloop=loop=1:size=1,atrim=start_sample=1,asetpts='if(eq(N,0)*lt(T,${limit}),0,PTS-1/SR/TB)',aresample=async=1`;
+  `${mix}aresample=async=1:min_hard_comp=0.015,aloop=loop=1:size=1,atrim=start_sample=1,asetpts='if(eq(N,0)*lt(T,${limit}),0,PTS-1/SR/TB)',aresample=async=1:min_hard_comp=0.001`;

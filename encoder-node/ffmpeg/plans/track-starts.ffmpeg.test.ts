@@ -35,14 +35,30 @@ const STREAM: OutputOptions = {
   params: { hls: { path: "h" }, dash: { path: "d" }, segment_duration: 2, variants: ["mp4:x64:48k"] },
 };
 
+/** A gap in audio with frames of 10 ms. */
+const gapAt = (start: number, seconds: number): string =>
+  `aselect=not(between(t\\,${start}\\,${start + seconds - 0.001}))`;
+
 /** `plain`: makes the file that `make` reads. */
-type Source = { readonly name: string; readonly file: string; readonly make: string; readonly plain?: string };
+type Source = {
+  readonly name: string;
+  readonly file: string;
+  readonly make: string;
+  readonly plain?: string;
+  /** Largest error of the tone's time in seconds; left out: a frame. */
+  readonly within?: number;
+};
 const SOURCES: readonly Source[] = [
-  {
-    name: "audio with a gap",
+  ...[
+    [0.06, 0.03],
+    [0.09, 0.08],
+    [0.02, 0.6],
+  ].map(([late = 0, gap = 0]) => ({
+    name: `audio that starts after ${late} s, with a gap of ${gap} s`,
     file: "a.mkv",
-    make: `${VIDEO} ${AUDIO} -af aselect=not(between(t\\,0.2\\,0.8)) ${X264} -c:a flac`,
-  },
+    make: `${VIDEO} -itsoffset ${late} ${AUDIO}:n=480 -af ${gapAt(0.2, gap)} ${X264} -c:a pcm_s16le`,
+    within: 0.001,
+  })),
   {
     name: "audio that starts late in MP4",
     file: "a.mov",
@@ -64,7 +80,8 @@ const SOURCES: readonly Source[] = [
   { name: "a variable frame rate", file: "a.mp4", make: `${UNEVEN_VIDEO} ${AUDIO} -fps_mode vfr ${X264} -c:a aac` },
 ];
 
-few(1).each(SOURCES)("keeps the times of $name, in chunks and as a whole", async ({ file, make, plain }) => {
+few(1).each(SOURCES)("keeps the times of $name, in chunks and as a whole", async (row) => {
+  const { file, make, plain, within = TOLERANCE } = row;
   if (plain) await makeClip(folder, "plain.mp4", plain);
   await makeClip(folder, file, make);
   const source = path.join(folder, file);
@@ -72,14 +89,18 @@ few(1).each(SOURCES)("keeps the times of $name, in chunks and as a whole", async
   const both = await makeBoth(source, [...FILES, STREAM], SPLITS, lossless);
   for (const { files, stream, output } of both.whole.outputs) {
     const names = stream ? stream.tracks.flatMap(({ fmp4 }) => fmp4 ?? []) : files;
+    let video: Shown | null = null;
     for (const name of names) {
       const [whole, joined] = [path.join(both.whole.folder, name), path.join(both.joined.folder, name)];
       const [shown, made] = [await look(whole), await look(joined)];
       expect(timesOf(made), name).toEqual(timesOf(shown));
       expect(made.audio, name).toBe(shown.audio);
-      if (stream || isLossy(output)) continue;
-      expect(hashesOf(made), name).toEqual(hashesOf(shown));
-      expect(Math.abs((await toneAt(joined, made, own.hash)).delay - own.delay), name).toBeLessThan(TOLERANCE);
+      if (made.frames.length > 0) video = made;
+      if (isLossy(output)) continue;
+      if (!stream) expect(hashesOf(made), name).toEqual(hashesOf(shown));
+      if (!video || made.audio === null) continue;
+      const most = name.endsWith(".avi") ? TOLERANCE : within;
+      expect(Math.abs((await toneAt(joined, video, own.hash)).delay - own.delay), name).toBeLessThan(most);
     }
   }
 });
@@ -101,7 +122,16 @@ async function toneAt(
   { frames }: Shown,
   hash = frames[20]?.hash,
 ): Promise<{ hash?: string; delay: number }> {
-  const argv = ["-v", "error", "-copyts", "-i", file, "-vn", "-af", "aresample=48000:async=1:first_pts=0"];
+  const argv = [
+    "-v",
+    "error",
+    "-copyts",
+    "-i",
+    file,
+    "-vn",
+    "-af",
+    "aresample=48000:async=1:min_hard_comp=0.001:first_pts=0",
+  ];
   const options = { env: toolEnvironment(), encoding: "buffer", maxBuffer: 2 ** 24 } as const;
   const { stdout } = await promisify(execFile)(REFERENCE_FFMPEG, [...argv, "-ac", "1", "-f", "s16le", "-"], options);
   const samples = new Int16Array(stdout.buffer.slice(stdout.byteOffset, stdout.byteOffset + (stdout.length & ~1)));

@@ -2,7 +2,7 @@
 import type { TrackContainer } from "../../format/containers.ts";
 import type { VideoOutput } from "../../job/output-spec.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
-import { EXACT_STARTS, fileArguments } from "../command/muxers.ts";
+import { fileArguments } from "../command/muxers.ts";
 import { streamArguments } from "../streams/stream-muxers.ts";
 
 /** File of a video track, or of a stream's audio track: fragmented MP4. Chunks and joined tracks have the same name. */
@@ -65,5 +65,5 @@ export function audioFileArguments(
   const format = { container, video: null, fragmented: false, keepsMetadata: spec.keepsMetadata };
   const opus = OMITS_DELAY.test(ffmpegVersion) ? WITH_OPUS_DELAY : [];
   const priming = codec === "opus" ? opus : KEEP_PRIMING;
-  return [...(container === "mkv" ? priming : EXACT_STARTS), ...fileArguments(format, audioFile(spec))];
+  return [...(container === "mkv" ? priming : []), ...fileArguments(format, audioFile(spec))];
 }

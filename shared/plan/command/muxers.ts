@@ -9,8 +9,15 @@ type Muxer = {
   readonly options?: readonly string[];
 };
 
-/** Without `-write_tmcd 0` the muxer would turn a time code tag into an additional track. */
-const iso = (name: string, extension: string): Muxer => ({ name, extension, options: ["-write_tmcd", "0"] });
+/**
+ * Without `-write_tmcd 0` the muxer would turn a time code tag into an additional track. Edit lists state late starts in
+ * units of `movie_timescale`, by default milliseconds.
+ */
+const iso = (name: string, extension: string): Muxer => ({
+  name,
+  extension,
+  options: ["-write_tmcd", "0", "-movie_timescale", "48000"],
+});
 
 const MUXERS: Readonly<Record<TrackContainer, Muxer>> = {
   mp4: iso("mp4", "mp4"),
@@ -37,9 +44,6 @@ const MUXERS: Readonly<Record<TrackContainer, Muxer>> = {
 
 /** Files in the ISO base media file format. */
 export const ISO: ReadonlySet<TrackContainer> = new Set(["mp4", "mov", "m4a", "3gp"]);
-
-/** ISO files state the start of a late track in this unit. By default it is a millisecond. */
-export const EXACT_STARTS: readonly string[] = ["-movie_timescale", "48000"];
 
 /** Name of an output's file in the working folder. */
 export const fileName = (output: number, container: TrackContainer): string =>

@@ -38,7 +38,16 @@ export function audioFilters(layout: SpeakerLayout, track: AudioTrack, options: 
   return chainText(gaps === "kept" ? mix : [...mix, FILL_GAPS]);
 }
 
-const FILL_GAPS = "aresample=async=1";
+/**
+ * Fills gaps longer than this, in seconds, and drops longer overlaps. By default swresample ignores less than 0.1 s, so
+ * that later audio plays early. Shorter than a lost packet of Opus (20 ms), longer than the jitter of recorders.
+ */
+const MIN_GAP_SECONDS = 0.015;
+
+export const FILL_GAPS = `aresample=async=1:min_hard_comp=${MIN_GAP_SECONDS}`;
+
+/** Fills every gap that swresample sees, from 1 ms on. For audio without jitter. */
+const FILL_ALL_GAPS = "aresample=async=1:min_hard_comp=0.001";
 
 /** Decoded audio may start this much later than stated, because the stated start may include the encoder's padding. */
 const LATE_TOLERANCE_MS = 100;
@@ -46,13 +55,14 @@ const LATE_TOLERANCE_MS = 100;
 /**
  * Fills gaps, and the time from 0 to the start of the track. Only the first build of these filters gets audio from
  * before `limit`. `aloop` puts the first sample into its own frame, and repeats it. That frame is moved to 0, so that a
- * gap follows. `aloop` counts samples and ignores timestamps, so other gaps are filled before it. Filters that hold
+ * gap follows. `aloop` counts samples and ignores timestamps, so other gaps are filled before it, and no jitter follows.
+ * Filters that hold
  * frames back, such as `concat`, lose these frames in ffmpeg 5.1 when filters are built again.
  */
 function filledFromZero(mix: readonly string[], lateMs: number): string {
   const limit = String(Number(((lateMs + LATE_TOLERANCE_MS) / 1000).toFixed(6)));
   const moved = `asetpts=${quoted(`if(eq(N,0)*lt(T,${limit}),0,PTS-1/SR/TB)`)}`;
-  return chainText([...mix, FILL_GAPS, "aloop=loop=1:size=1", "atrim=start_sample=1", moved, FILL_GAPS]);
+  return chainText([...mix, FILL_GAPS, "aloop=loop=1:size=1", "atrim=start_sample=1", moved, FILL_ALL_GAPS]);
 }
 
 /**

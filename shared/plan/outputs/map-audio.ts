@@ -4,8 +4,9 @@ import type { AudioRole, TrackTraits } from "../../job/audio-tracks.ts";
 import type { VideoOutput } from "../../job/output-spec.ts";
 import { languageCode, quickTimeLanguage } from "../../media/languages.ts";
 import { chainText } from "../command/filter-text.ts";
-import { EXACT_STARTS, ISO } from "../command/muxers.ts";
+import { ISO } from "../command/muxers.ts";
 import type { CommandPart, NamedInput } from "../command/planned-run.ts";
+import { FILL_GAPS } from "../encoders/audio-filters.ts";
 import { sourceLayout } from "../source/channel-layouts.ts";
 import type { AudioTrack } from "../source/source-tracks.ts";
 
@@ -43,7 +44,7 @@ function mergeGraph(merged: NonNullable<AudioTrack["merged"]>, filters: readonly
   return [...chains, `${(isTogether ? sources : started).join("")}${merge}[${label}]`].join(";");
 }
 
-const FROM_ZERO = "aresample=async=1:first_pts=0";
+const FROM_ZERO = `${FILL_GAPS}:first_pts=0`;
 
 /** `amerge` needs inputs of a certain layout, and `aresample` could return any. */
 function layoutFilter({ layout, channels }: AudioTrack): string[] {
@@ -92,8 +93,7 @@ export function traitArguments(
       ...[`-disposition:a:${at}`, own.length === 0 ? "0" : own.join("+")],
     ];
   });
-  const clock = ISO.has(container) ? EXACT_STARTS : [];
-  return { argv: [...argv, ...clock], inputs: [{ name, path: `${output}-traits.txt`, kind: "tags", text }] };
+  return { argv, inputs: [{ name, path: `${output}-traits.txt`, kind: "tags", text }] };
 }
 
 /** The section of a stream in ffmpeg's format of tags. */

@@ -44,7 +44,7 @@ const VFR = "-fps_mode vfr";
 const AAC = "-c:a aac -b:a 128k";
 const TAGS = "-map_chapters -1 -metadata major_brand= -metadata minor_version= -metadata compatible_brands=";
 const iso = (muxer: string): string =>
-  `-map_chapters -1 -movflags +faststart -write_tmcd 0 -f ${muxer} 0.${muxer === "ipod" ? "m4a" : muxer}`;
+  `-map_chapters -1 -movflags +faststart -write_tmcd 0 -movie_timescale 48000 -f ${muxer} 0.${muxer === "ipod" ? "m4a" : muxer}`;
 
 /** Every codec, container and option, for a source of 720p at 25 frames per second with stereo. */
 const ROWS: [format: string, ...runs: string[]][] = [
@@ -64,7 +64,7 @@ const ROWS: [format: string, ...runs: string[]][] = [
   ["ogg", `-map 0:1 -c:a libvorbis -b:a 128k ${TAGS} -f ogg 0.ogg`],
   ["m4a:ac3", `-map 0:1 -c:a ac3 -b:a 128k ${iso("ipod")}`],
   ["opus", `-map 0:1 -c:a libopus -b:a 128k ${TAGS} -f opus 0.opus`],
-  ["flac", `-map 0:1 -c:a flac -af aresample=async=1 ${TAGS} -f flac 0.flac`],
+  ["flac", `-map 0:1 -c:a flac -af aresample=async=1:min_hard_comp=0.015 ${TAGS} -f flac 0.flac`],
   [
     "mov:prores",
     `${filtered("fps=25,scale=1280:720:flags=bicubic", "yuv422p10le")} -map 0:1 -c:v prores -profile:v 2 -vendor apl0 ${VFR} ${AAC} ${iso("mov")}`,
@@ -205,12 +205,12 @@ const ROWS: [format: string, ...runs: string[]][] = [
   ],
   [
     "mp4:::frag",
-    `${PLAIN} -map 0:1 -c:v libx264 -preset medium -b:v 1850k -maxrate 2775k -bufsize 3700k -g 125 ${VFR} ${AAC} -map_chapters -1 -movflags +frag_keyframe+empty_moov+default_base_moof+delay_moov -write_tmcd 0 -f mp4 0.mp4`,
+    `${PLAIN} -map 0:1 -c:v libx264 -preset medium -b:v 1850k -maxrate 2775k -bufsize 3700k -g 125 ${VFR} ${AAC} -map_chapters -1 -movflags +frag_keyframe+empty_moov+default_base_moof+delay_moov -write_tmcd 0 -movie_timescale 48000 -f mp4 0.mp4`,
   ],
   ["mp4:x:flac", `-map 0:1 -c:a flac -strict experimental ${iso("mp4")}`],
   [
     "mp4:x:aac:frag",
-    `-map 0:1 ${AAC} -map_chapters -1 -movflags +empty_moov+default_base_moof+delay_moov -frag_duration 2000000 -write_tmcd 0 -f mp4 0.mp4`,
+    `-map 0:1 ${AAC} -map_chapters -1 -movflags +empty_moov+default_base_moof+delay_moov -frag_duration 2000000 -write_tmcd 0 -movie_timescale 48000 -f mp4 0.mp4`,
   ],
   [
     "mkv:::metadata=0",
@@ -225,10 +225,13 @@ const ROWS: [format: string, ...runs: string[]][] = [
     `${PLAIN} -c:v libvpx -threads 1 -deadline good -cpu-used 2 -auto-alt-ref 1 -lag-in-frames 16 -b:v 2400k -maxrate 3600k -bufsize 4800k -g 125 -pass 1 -passlogfile 0-pass ${VFR} -f null -`,
     `${PLAIN} -map 0:1 -c:v libvpx -threads 1 -deadline good -cpu-used 2 -auto-alt-ref 1 -lag-in-frames 16 -b:v 2400k -maxrate 3600k -bufsize 4800k -g 125 -pass 2 -passlogfile 0-pass ${VFR} -c:a libvorbis -b:a 128k ${TAGS} -cues_to_front 1 -f webm 0.webm`,
   ],
-  ["wav", `-map 0:1 -c:a pcm_s16le -af aresample=async=1 ${TAGS} -f wav 0.wav`],
+  ["wav", `-map 0:1 -c:a pcm_s16le -af aresample=async=1:min_hard_comp=0.015 ${TAGS} -f wav 0.wav`],
   ["ogg:opus_64k", `-map 0:1 -c:a libopus -b:a 64k ${TAGS} -f ogg 0.ogg`],
-  ["mp3", `-map 0:1 -c:a libmp3lame -af aresample=async=1 -b:a 128k ${TAGS} -id3v2_version 3 -f mp3 0.mp3`],
-  ["aac", `-map 0:1 -c:a aac -af aresample=async=1 -b:a 128k ${TAGS} -f adts 0.aac`],
+  [
+    "mp3",
+    `-map 0:1 -c:a libmp3lame -af aresample=async=1:min_hard_comp=0.015 -b:a 128k ${TAGS} -id3v2_version 3 -f mp3 0.mp3`,
+  ],
+  ["aac", `-map 0:1 -c:a aac -af aresample=async=1:min_hard_comp=0.015 -b:a 128k ${TAGS} -f adts 0.aac`],
   ["mp4:copy:copy", `-map 0:0 -map 0:1 -c:v copy -c:a copy ${iso("mp4")}`],
   ["mkv:copy:ac3", `-map 0:0 -map 0:1 -c:v copy -c:a ac3 -b:a 128k ${TAGS} -f matroska 0.mkv`],
   [

@@ -141,7 +141,7 @@ test("encodes audio without chunks, in a file of the output's kind, together wit
   const plan = planAudio({ ...request, outputs: [MP4, SLOWER, STREAM].map(specOf) });
   expect(argvOf(plan, "-map")).toBe(
     [
-      "-map 0:1 -c:a aac -b:a 128k -movie_timescale 48000 -map_chapters -1 -movflags +faststart -write_tmcd 0 -f mp4 0-audio.mp4",
+      "-map 0:1 -c:a aac -b:a 128k -map_chapters -1 -movflags +faststart -write_tmcd 0 -movie_timescale 48000 -f mp4 0-audio.mp4",
       " -map_chapters -1 -f ffmetadata 0-tags.txt",
       " -map 0:1 -c:a libmp3lame -b:a 128k -avoid_negative_ts disabled -map_chapters -1 -metadata major_brand= -metadata minor_version=",
       " -metadata compatible_brands= -f matroska 1-audio.mkv -map_chapters -1 -f ffmetadata 1-tags.txt",

@@ -45,7 +45,7 @@ const HEAD =
   `-format_whitelist ${ALLOWED_DEMUXERS} -codec_whitelist ${ALLOWED_DECODERS} ` +
   `-reinit_filter:v 0 -max_pixels:v 40000000 -i file:/work/job 1/input `;
 const X264 = "-c:v libx264 -preset medium";
-const TAIL = "-map_chapters -1 -movflags +faststart -write_tmcd 0 -f mp4";
+const TAIL = "-map_chapters -1 -movflags +faststart -write_tmcd 0 -movie_timescale 48000 -f mp4";
 /** The filters that select images. `passed` is the number of timestamps before a frame. */
 const selects = (passed: string, count: number): string =>
   `settb=1/1000000,setpts='10*(${passed})+1',fps=100000:start_time=0:round=down:eof_action=pass,` +
