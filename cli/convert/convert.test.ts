@@ -32,6 +32,13 @@ it("reads standard input, and prints request and notes as JSON", async () => {
   });
 });
 
+it("prints no color codes and no reversed text of the file", async () => {
+  const job = file("hostile.json", JSON.stringify({ ...ZENCODER_JOB, "\u001b[31mred\u202e": 1 }));
+  const { stderr } = await runCli(["convert", job], { ...env, FORCE_COLOR: "1" });
+  expect(stderr).toContain("\ufffd[31mred\ufffd");
+  for (const hostile of ["\u001b[31mred", "\u202e"]) expect(stderr).not.toContain(hostile);
+});
+
 it.each([
   ["what is no request", "{}", [], /no service that can be converted/],
   ["another text", "hello", ["--from", "mediaconvert"], /is a JSON object/],

@@ -1,4 +1,6 @@
 // Colors of terminals: ANSI codes, or nothing.
+import { colorCode } from "./printable.ts";
+
 type Env = Readonly<Record<string, string | undefined>>;
 
 export type Colors = {
@@ -12,7 +14,7 @@ export type Colors = {
 const code =
   (on: boolean, start: number, end: number) =>
   (text: string): string =>
-    on && text !== "" ? `\u001b[${start}m${text}\u001b[${end}m` : text;
+    on && text !== "" ? colorCode(start) + text + colorCode(end) : text;
 
 export const colors = (on: boolean): Colors => ({
   bold: code(on, 1, 22),

@@ -4,6 +4,7 @@ import { shellQuote } from "#shared/shell-quote.ts";
 import { colors, statusColor } from "./colors.ts";
 import { openerOf } from "./open-url.ts";
 import { Output } from "./output.ts";
+import { printable } from "./printable.ts";
 import { Eta, ProgressView, type Snapshot } from "./progress-view.ts";
 import { shortened, table } from "./table.ts";
 import { agoText, bytesText, durationText, parseDuration, parseTime } from "./values.ts";
@@ -82,9 +83,9 @@ it("aligns columns with wide letters", () => {
 });
 
 describe("text of a service, a file or a person", () => {
-  const HOSTILE = "a\u001b[2Jb\u001b]0;title\u0007\u009b31mc\u2028d\ne";
+  const HOSTILE = "a\u001b[2Jb\u001b]0;title\u0007\u009b31mc\u2028d\ne\u001b[31mf\u202eg\u200bh\u2066i\u{e0041}";
   const hasControl = (text: string): boolean =>
-    [...text].some((c) => (c < " " && c !== "\n") || (c >= "\u007f" && c <= "\u009f") || c === "\u2028");
+    [...text].some((c) => (c < " " && c !== "\n") || (c >= "\u007f" && c <= "\u009f") || /\u2028|\p{Cf}/u.test(c));
 
   /** Returns all texts that a command writes, in the order of its writes. */
   function written(options: { json: boolean; noColor: boolean }, write: (output: Output) => void): string {
@@ -107,7 +108,12 @@ describe("text of a service, a file or a person", () => {
 
   it("is written with the colors that this program adds", () => {
     const text = written({ json: false, noColor: false }, (output) => output.warn(output.wordColors.red(HOSTILE)));
-    expect(text).toBe("\u001b[31ma�[2Jb�]0;title��31mc�d\ne\u001b[39m\n");
+    expect(text).toBe("\u001b[31ma�[2Jb�]0;title��31mc�d\ne�[31mf�g�h�i�\u001b[39m\n");
+  });
+
+  it("keeps joiners, which words and emojis need", () => {
+    const texts = ["می\u200cخواهم", "👩\u200d💻"];
+    expect(texts.map(printable)).toEqual(texts);
   });
 
   it("is escaped in JSON without a change of the parsed document", () => {
