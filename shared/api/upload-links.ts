@@ -1,9 +1,8 @@
 // Schemas for upload links: URLs with which a browser uploads one file.
 import * as z from "zod";
 import { Tags, TagsBody } from "../job/tags.ts";
-import { text } from "../request/parse-section.ts";
 import { strictObject } from "../strict-object.ts";
-import { MAX_UPLOAD_BYTES, UploadSummary } from "./uploads.ts";
+import { MAX_UPLOAD_BYTES, UploadName, UploadSummary } from "./uploads.ts";
 
 /** R2 ends multipart uploads after seven days by default. */
 const MAX_LIFE_S = 7 * 24 * 60 * 60;
@@ -35,9 +34,9 @@ export const UploadLinkBody = strictObject({
     .max(MAX_ORIGINS, ORIGINS_RULE)
     .default([])
     .describe("The origins of the pages that may use the link. Without any, only programs outside browsers may"),
-  name: text(255, ": the name of the file")
-    .exactOptional()
-    .describe("The name of the file, for people; by default the name that the browser sends"),
+  name: UploadName.exactOptional().describe(
+    "The name of the file, for people; by default the name that the browser sends",
+  ),
   tags: TagsBody.exactOptional().describe("Names and values of your own. The link, its events and its job have them"),
   job: z
     .record(z.string(), z.unknown(), "must be the body of a job without its `input`")

@@ -16,8 +16,14 @@ const SIZE_RULE = `must be the size of the file in bytes: a whole number from 1 
 
 export const UPLOAD_STATUSES = ["open", "completed"] as const;
 
+/** The name of an uploaded file: logs, terminals and other files show it in a line. */
+export const UploadName = text(255, ": the name of the file").regex(
+  /^[^\p{Cc}\u2028\u2029]*$/u,
+  "must not contain control characters or line ends",
+);
+
 export const UploadBody = strictObject({
-  name: text(255, ": the name of the file").describe("The name of the file, for people"),
+  name: UploadName.describe("The name of the file, for people"),
   size: z
     .int(SIZE_RULE)
     .min(1, SIZE_RULE)

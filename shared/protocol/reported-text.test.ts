@@ -111,6 +111,11 @@ function* withText(value: unknown, text: string, path = ""): Generator<{ path: s
   }
 }
 
+test("the message of a failure is reported, without characters that deceive a reader", () => {
+  const failure = { code: "encoding_failed", message: "a\tb\n\u001b[2Jc\u0000d\u2028e\ud800é" };
+  expect(FailReport.parse({ token: "t", failure }).failure.message).toBe("a\tb\n\ufffd[2Jc\ufffdd\ufffde\ufffdé");
+});
+
 test("every text field of a report is restricted, or is never used in a command", () => {
   for (const { schema, value } of REPORTS) {
     expect(schema.safeParse(value), JSON.stringify(value)).toMatchObject({ success: true });

@@ -28,4 +28,10 @@ export const Line = (maxChars: number) =>
 export const ErrorCodeText = z.custom<ErrorCode>((value) => typeof value === "string" && isErrorCode(value), {
   error: "not an error code",
 });
-export const FailureReport = z.object({ code: ErrorCodeText, message: z.string().min(1).max(2000) });
+/** Replaces other control characters than tab and line feed: a failure must be reported, whatever a tool wrote. */
+const FailureMessage = z
+  .string()
+  .min(1)
+  .max(2000)
+  .transform((text) => text.replaceAll(/[^\P{Cc}\t\n]|[\p{Cs}\u2028\u2029]/gu, "\ufffd"));
+export const FailureReport = z.object({ code: ErrorCodeText, message: FailureMessage });

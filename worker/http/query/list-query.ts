@@ -56,6 +56,9 @@ export function parseCountQuery(query: Record<string, string>): JobFilter {
 /** The parameters `tag.<name>`, and all others. Throws AppError(query_not_valid). */
 function parseTagQuery(query: Record<string, string>): { tags: Tags; rest: Record<string, string> } {
   const { tags, rest } = takeTags(query);
+  // Schemas ignore this name.
+  if (Object.hasOwn(tags, "__proto__"))
+    throw new AppError("query_not_valid", "The query parameter `tag.__proto__` must have the name of a tag");
   return { tags: parseQuery(TagFilter, tags, TAG_PREFIX), rest };
 }
 

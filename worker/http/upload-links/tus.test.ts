@@ -229,6 +229,7 @@ describe("a tus upload", () => {
     [{ "upload-length": "-1" }, 400, "request_not_valid"],
     [{ "upload-length": "100000001" }, 413, "body_too_large"],
     [{ "upload-length": "4", "upload-metadata": "filename ä" }, 400, "request_not_valid"],
+    [{ "upload-length": "4", "upload-metadata": metadata("a\nb") }, 400, "request_not_valid"],
     [{ "upload-length": "4", origin: "https://evil.example.com" }, 403, "cross_site_request"],
   ])("row %#: rejects a creation that is not valid", async (headers, status, code) => {
     const link = await newLink(account.key);

@@ -2,6 +2,7 @@
 // creation-with-upload, termination, checksum and expiration. The offset grows by whole parts, because storages keep
 // only whole parts of a multipart upload.
 import { type Context, Hono } from "hono";
+import { UploadName } from "#shared/api/uploads.ts";
 import { AppError } from "#shared/errors.ts";
 import { partsOf, type UploadRow } from "../../db/uploads.ts";
 import { tusChecksum } from "../../storage/source-uploads/checked-body.ts";
@@ -130,13 +131,18 @@ function nameOf(context: TusContext): string {
   for (const pair of context.req.header("upload-metadata")?.split(",") ?? []) {
     const [key, encoded = ""] = pair.trim().split(" ");
     if (key !== "filename" && key !== "name") continue;
+    let name: string;
     try {
       const bytes = Uint8Array.from(atob(encoded), (char) => char.charCodeAt(0));
-      const name = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes).slice(0, 255);
-      if (name !== "") return name;
+      name = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes).slice(0, 255);
     } catch {
       throw new AppError("request_not_valid", "The header `Upload-Metadata` must have the file's name in Base64");
     }
+    if (name.trim() === "") continue;
+    const parsed = UploadName.safeParse(name);
+    if (parsed.success) return parsed.data;
+    const rule = parsed.error.issues[0]?.message;
+    throw new AppError("request_not_valid", `The file's name in the header \`Upload-Metadata\` ${rule}`);
   }
   return "upload";
 }
