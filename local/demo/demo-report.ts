@@ -22,13 +22,11 @@ export function reportFailure(job: Job): void {
   for (const { key, status, error } of job.outputs) if (error) console.error(`  ${key} (${status}): ${error}`);
 }
 
-/** A stream has metadata for each of its packages; both describe the same video. */
 function describeMedia(media: Media | undefined): string {
-  const file = media && ("streams" in media ? media : (media.hls ?? media.dash));
-  const video = file?.streams.find(({ codec_type }) => codec_type === "video");
+  const video = media?.streams.find(({ codec_type }) => codec_type === "video");
   const facts = [
     video?.width && video.height ? `${video.width}x${video.height}` : "",
-    file?.format.duration ? `${Number(file.format.duration).toFixed(2)} s` : "",
+    media?.format.duration ? `${Number(media.format.duration).toFixed(2)} s` : "",
   ].filter((fact) => fact !== "");
   return facts.length > 0 ? `: ${facts.join(", ")}` : "";
 }

@@ -19,21 +19,22 @@ export const HlsMetadata = MediaProbe.extend({ encryption: HlsEncryption.exactOp
   "The tracks of each variant; `tags.variant_bitrate` is the bandwidth of the variant in bit/s",
 );
 
-export const HttpStreamMetadata = z
-  .strictObject({
-    hls: HlsMetadata.exactOptional(),
-    dash: MediaProbe.exactOptional().describe("The tracks in fragmented MP4"),
-    quality: QualityMetadata.exactOptional(),
-    loudness: z.array(LoudnessMetadata).exactOptional(),
-  })
-  .describe("Metadata of each package of an HTTP stream; the file name is the URL of its playlist or manifest");
-export type HttpStreamMetadata = z.infer<typeof HttpStreamMetadata>;
-
 export const FileMetadata = MediaProbe.extend({
   quality: QualityMetadata.exactOptional(),
   loudness: z.array(LoudnessMetadata).exactOptional(),
-}).describe("Metadata of a file: the data of ffprobe, and its quality and loudness if they were measured");
+})
+  .strict()
+  .describe("Metadata of a file: the data of ffprobe, and its quality and loudness if they were measured");
 export type FileMetadata = z.infer<typeof FileMetadata>;
+
+export const HttpStreamMetadata = FileMetadata.extend({
+  hls: HlsMetadata.exactOptional(),
+  dash: MediaProbe.exactOptional().describe("The tracks in fragmented MP4"),
+}).describe(
+  "Metadata of each package of an HTTP stream; the file name is the URL of its playlist or manifest. `streams` and " +
+    "`format` are those of the first package",
+);
+export type HttpStreamMetadata = z.infer<typeof HttpStreamMetadata>;
 
 /** Metadata of an output. */
 export const OutputMetadata = z.union([FileMetadata, HttpStreamMetadata]);

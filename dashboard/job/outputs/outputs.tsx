@@ -109,7 +109,7 @@ function figuresOf(output: Output, known: Known): readonly Figure[] {
   const found = metadataOf(output, known);
   if (found === undefined || type === "image") return [];
   const figures = [
-    ...("streams" in found ? fileFigures(found) : streamFigures(found)),
+    ...("hls" in found || "dash" in found ? streamFigures(found) : fileFigures(found)),
     ...loudnessFigures(found.loudness),
   ];
   return encoder === undefined ? figures : [...figures, ["Encoder", encoder]];

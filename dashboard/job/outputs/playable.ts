@@ -96,12 +96,9 @@ function factsOf(metadata: MediaMetadata | undefined): Pick<Medium, "frameRate" 
   return { frameRate: video ? frameRateOf(video) : null, hasVideo: video !== undefined };
 }
 
-/** The metadata of an output; for a stream, of one of its packages. */
-export function metadataOf(metadata: Known["metadata"], key: string): MediaMetadata | undefined {
-  const found = metadata?.outputs.find((entry) => Object.hasOwn(entry, key))?.[key];
-  if (found === undefined) return undefined;
-  return "streams" in found ? found : (found.hls ?? found.dash);
-}
+/** The metadata of an output; for a stream, of its first package. */
+export const metadataOf = (metadata: Known["metadata"], key: string): MediaMetadata | undefined =>
+  metadata?.outputs.find((entry) => Object.hasOwn(entry, key))?.[key];
 
 /** The thumbnails from another output: image outputs list their WebVTT file last. */
 function imageThumbnails({ outputs }: Job): string | null {

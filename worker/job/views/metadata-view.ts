@@ -60,14 +60,15 @@ function mixMetadata(report: LoudnessReport): LoudnessMetadata {
   };
 }
 
-/** The metadata of each probed package. Its file name is the URL of the package's first playlist. */
+/** The metadata of the first package, and of each. Its file name is the URL of the package's first playlist. */
 function streamMetadata(job: JobSpec, stream: HttpStreamOutput, packages: StreamProbes): HttpStreamMetadata | null {
   const of = (name: "hls" | "dash"): MediaProbe | null => {
     const [probe, playlist] = [packages[name], playlistsOf(stream).find(({ file }) => file.startsWith(`${name}/`))];
     return probe && playlist ? contractMetadata(probe, publicUrlOf(job, playlist.path)) : null;
   };
   const [hls, dash] = [of("hls"), of("dash")];
-  return hls || dash ? { ...(hls ? { hls } : {}), ...(dash ? { dash } : {}) } : null;
+  const first = hls ?? dash;
+  return first && { ...first, ...(hls ? { hls } : {}), ...(dash ? { dash } : {}) };
 }
 
 /** A job's metadata, as far as it is known. */

@@ -115,10 +115,14 @@ export const METADATA: MediaProbe = {
 };
 
 /** Metadata of a stream whose key the service created. */
+const HLS = {
+  streams: [{ index: 0, codec_name: "h264", codec_type: "video", profile: "High", width: 1280, height: 720 }],
+  format: { filename: `${FOLDER}/hls/index.m3u8`, format_name: "hls", duration: "10.000000" },
+};
 const STREAM_METADATA: HttpStreamMetadata = {
+  ...HLS,
   hls: {
-    streams: [{ index: 0, codec_name: "h264", codec_type: "video", profile: "High", width: 1280, height: 720 }],
-    format: { filename: `${FOLDER}/hls/index.m3u8`, format_name: "hls", duration: "10.000000" },
+    ...HLS,
     encryption: {
       method: "AES-128",
       key: "5d41402abc4b2a76b9719d911017c592",
