@@ -230,9 +230,27 @@ it("passes the facts from ffprobe to the plan", () => {
     fps: 29.97,
     duration: 12.5,
     rotation: 90,
-    audio: false,
+    tracks: [],
   });
-  expect(assumedSource({ streams: [{ index: 0, codec_type: "audio" }], format: {} })).toEqual({ audio: true });
+  const audio = {
+    index: 1,
+    codec_type: "audio",
+    codec_name: "ac3",
+    channels: 6,
+    tags: { language: "ger", title: "K" },
+  };
+  const disposition = { default: 1, comment: 0 };
+  expect(
+    assumedSource({
+      streams: [
+        { ...audio, disposition },
+        { index: 2, codec_type: "data" },
+      ],
+      format: {},
+    }),
+  ).toEqual({
+    tracks: [{ type: "audio", codec: "ac3", language: "ger", title: "K", channels: 6, dispositions: ["default"] }],
+  });
 });
 
 it("encodes files of a watched folder that are complete, new and not hidden", () => {

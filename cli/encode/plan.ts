@@ -1,7 +1,7 @@
 // copra plan: shows the plan of a job.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { fraction, MediaProbe, rotationOf } from "#shared/media/media-probe.ts";
+import { fraction, MediaProbe, type ProbedStream, rotationOf } from "#shared/media/media-probe.ts";
 import { shellCommand } from "#shared/shell-quote.ts";
 import type { AssumedSource, Copra, DryRunPlan, JobRequest } from "../../client/index.ts";
 import { clientOf } from "../client.ts";
@@ -108,8 +108,24 @@ export function assumedSource({ streams, format }: MediaProbe): AssumedSource {
     ...(within(fps, 1, 240) ? { fps: Math.round(fps * 1000) / 1000 } : {}),
     ...(seconds > 0 ? { duration: Math.min(86_400, seconds) } : {}),
     ...(rotation === undefined ? {} : { rotation }),
-    audio: streams.some(({ codec_type }) => codec_type === "audio"),
+    tracks: streams.flatMap((stream) => trackOf(stream) ?? []).slice(0, MAX_TRACKS),
   };
+}
+
+/** The API reads no more. */
+const MAX_TRACKS = 64;
+
+function trackOf({ codec_type: type, codec_name, tags, channels, disposition = {} }: ProbedStream) {
+  if (type !== "audio" && type !== "subtitle") return null;
+  const { language, title } = tags ?? {};
+  return {
+    type,
+    ...(codec_name ? { codec: codec_name } : {}),
+    ...(language ? { language: language.slice(0, 100) } : {}),
+    ...(title ? { title: title.slice(0, 100) } : {}),
+    ...(within(channels, 1, 64) ? { channels: channels } : {}),
+    dispositions: Object.keys(disposition).filter((name) => disposition[name] === 1),
+  } as const;
 }
 
 const within = (value: number | undefined, least: number, most: number): boolean =>

@@ -1,6 +1,6 @@
 // Options of calls about jobs: filters and selections, the source of a plan, and events while a job runs.
 import type { CallOptions } from "../http/caller.ts";
-import type { Job } from "../types/api.ts";
+import type { DryRunPlan, Job } from "../types/api.ts";
 
 export type JobStatus = Job["status"];
 
@@ -45,6 +45,8 @@ export type AssumedSource = {
   readonly duration?: number | undefined;
   readonly rotation?: 0 | 90 | 180 | 270 | undefined;
   readonly audio?: boolean | undefined;
+  /** The tracks beside the video, instead of `audio`. */
+  readonly tracks?: DryRunPlan["assumed_source"]["tracks"] | undefined;
   /** The id of a completed probe. The plan is for the source that it inspected. */
   readonly probe?: string | undefined;
 };

@@ -80,8 +80,8 @@ export class Jobs {
     source?: AssumedSource,
     options?: CallOptions,
   ): Promise<DryRunPlan>;
-  plan(request: object, source: AssumedSource = {}, options: CallOptions = {}): Promise<DryRunPlan> {
-    const query = { dry_run: true, ...source };
+  plan(request: object, { tracks, ...source }: AssumedSource = {}, options: CallOptions = {}): Promise<DryRunPlan> {
+    const query = { dry_run: true, ...source, tracks: tracks && JSON.stringify(tracks) };
     return this.#caller.json("/v2/jobs", { ...options, method: "POST", json: request, query, repeatable: true });
   }
 

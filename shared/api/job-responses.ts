@@ -30,6 +30,18 @@ export const JobList = z
   .describe("A page of the jobs of the account");
 export type JobList = z.infer<typeof JobList>;
 
+const short = z.string().min(1).max(100);
+/** A track beside the video, with ffprobe's values. */
+export const AssumedTrack = z.strictObject({
+  type: z.enum(["audio", "subtitle"]),
+  codec: short.exactOptional(),
+  language: short.exactOptional(),
+  title: short.exactOptional(),
+  channels: z.int().min(1).max(64).exactOptional(),
+  dispositions: z.array(short).max(20).exactOptional(),
+});
+export type AssumedTrack = z.infer<typeof AssumedTrack>;
+
 const AssumedSource = z
   .object({
     width: z.int(),
@@ -38,6 +50,7 @@ const AssumedSource = z
     duration: z.number(),
     rotation: z.int(),
     audio: z.boolean(),
+    tracks: z.array(AssumedTrack).exactOptional().describe("The tracks beside the video, as in the request"),
     probe: z
       .string()
       .exactOptional()

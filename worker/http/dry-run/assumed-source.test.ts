@@ -21,6 +21,10 @@ describe("the query of a dry run", () => {
       { dry_run: "1", duration: "7.5", rotation: "90", audio: "false" },
       { ...USUAL, duration: 7.5, rotation: 90, audio: false },
     ],
+    [
+      { dry_run: "1", tracks: '[{"type":"audio"}]' },
+      { ...USUAL, tracks: [{ type: "audio" }] },
+    ],
   ])("parses %o as %o", (query, source) => expect(parseDryRun(query)).toEqual(source));
 
   it.each([
@@ -39,6 +43,11 @@ describe("the query of a dry run", () => {
     ["duration", "100000"],
     ["rotation", "45"],
     ["audio", "stereo"],
+    ["tracks", "en,de"],
+    ["tracks", '{"type":"audio"}'],
+    ["tracks", '[{"type":"video"}]'],
+    ["tracks", '[{"type":"audio","lang":"en"}]'],
+    ["tracks", JSON.stringify(Array(65).fill({ type: "audio" }))],
   ])("rejects %s=%s", (name, value) => {
     const error = {
       code: "query_not_valid",
@@ -61,6 +70,8 @@ describe("the assumed source", () => {
     [{ rotation: 90 }, { video: { codedWidth: 1920, displayWidth: 1080, rotation: 90 } }],
     [{ rotation: 270 }, { video: { displayWidth: 1080, rotation: 270 } }],
     [{ audio: false }, { audio: null }],
+    [{ tracks: [] }, { audio: null }],
+    [{ tracks: [{ type: "audio", channels: 6 } as const] }, { audio: { channels: 6 } }],
     [{ fps: 29.97 }, { video: { fps: 30_000 / 1001, constantFrameRate: true } }],
     [{ fps: 59.94 }, { video: { fps: 60_000 / 1001 } }],
     [{ fps: 23.98 }, { video: { fps: 24_000 / 1001 } }],

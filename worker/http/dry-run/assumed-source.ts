@@ -1,6 +1,6 @@
 // The source that a dry run assumes, from the query of POST /v2/jobs.
 import * as z from "zod";
-import type { DryRunPlan } from "#shared/api/job-responses.ts";
+import { AssumedTrack, type DryRunPlan } from "#shared/api/job-responses.ts";
 import type { ProbeView } from "#shared/api/probe-responses.ts";
 import { AppError } from "#shared/errors.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
@@ -15,6 +15,18 @@ const between = (least: number, most: number) => {
   return z.coerce.number(allowed).min(least, allowed).max(most, allowed);
 };
 const side = decimal(between(16, 16_384).int("must be a whole number of pixels"));
+
+/** JSON in a query: a list has no other form there. */
+const MAX_TRACKS = 64;
+const TRACKS = 'must be a JSON list of at most 64 tracks, such as [{"type":"audio","language":"en","channels":2}]';
+const tracks = z.string().transform((text, context) => {
+  try {
+    return z.array(AssumedTrack).max(MAX_TRACKS).parse(JSON.parse(text));
+  } catch {
+    context.addIssue(TRACKS);
+    return z.NEVER;
+  }
+});
 
 export const DryRunSwitch = z.object({
   dry_run: flag.default(false).describe("Return the plan of the job without creating it"),
@@ -34,6 +46,13 @@ export const AssumedSource = z.object({
     .transform(Number)
     .describe("With dry_run: the rotation of the assumed source in degrees clockwise"),
   audio: flag.default(true).describe("With dry_run: whether the assumed source has audio"),
+  tracks: tracks
+    .exactOptional()
+    .describe(
+      "With dry_run: the audio and subtitle tracks of the assumed source as a JSON list, instead of `audio`, such as " +
+        '`[{"type":"audio","language":"en"},{"type":"subtitle","codec":"subrip"}]`. Also `title`, `channels`, and ' +
+        "`dispositions` by ffprobe's names",
+    ),
   probe: z
     .string()
     .exactOptional()
@@ -68,12 +87,20 @@ export function probedSource({ id, status, metadata, error }: ProbeView): Planne
   return { probe: metadata, summary };
 }
 
-export const assumedSource = (source: AssumedSource): PlannedSource => ({ probe: probeOf(source), summary: source });
+export function assumedSource({ tracks, ...source }: AssumedSource): PlannedSource {
+  const audio = tracks?.some(({ type }) => type === "audio") ?? source.audio;
+  const assumed = tracks ?? (audio ? [{ type: "audio" } as const] : []);
+  const summary = { ...source, audio, ...(tracks ? { tracks } : {}) };
+  return { probe: probeOf(source, assumed), summary };
+}
 
 /**
  * ffprobe's output for such a source in H.264 and AAC, without fields that cannot be assumed, such as the file size.
  */
-function probeOf({ width, height, fps, duration, rotation, audio }: AssumedSource): MediaProbe {
+function probeOf(
+  { width, height, fps, duration, rotation }: AssumedSource,
+  tracks: readonly AssumedTrack[],
+): MediaProbe {
   const rate = rateOf(fps);
   const length = { duration: duration.toFixed(6) };
   const video = {
@@ -90,16 +117,18 @@ function probeOf({ width, height, fps, duration, rotation, audio }: AssumedSourc
     // The angle of the display matrix is counterclockwise.
     ...(rotation === 0 ? {} : { side_data_list: [{ side_data_type: "Display Matrix", rotation: -rotation }] }),
   };
-  const audioStream = {
-    index: 1,
-    codec_type: "audio",
-    codec_name: "aac",
-    sample_rate: "48000",
-    channels: 2,
+  const others = tracks.map(({ type, codec, language, title, channels, dispositions = [] }, at) => ({
+    index: at + 1,
+    codec_type: type,
+    ...(type === "audio"
+      ? { codec_name: codec ?? "aac", sample_rate: "48000", channels: channels ?? 2 }
+      : { codec_name: codec ?? "subrip" }),
     ...length,
-  };
+    tags: { ...(language === undefined ? {} : { language }), ...(title === undefined ? {} : { title }) },
+    disposition: Object.fromEntries(dispositions.map((name) => [name, 1])),
+  }));
   return {
-    streams: audio ? [video, audioStream] : [video],
+    streams: [video, ...others],
     format: { format_name: "mov,mp4,m4a,3gp,3g2,mj2", ...length },
   };
 }

@@ -108,6 +108,18 @@ describe("POST /v2/jobs?dry_run=true", () => {
     expect(body.refusals).toMatchObject([{ key: "mp4", error_code: "input_track_not_found" }]);
   });
 
+  it("finds the audio tracks of an assumed source by their languages", async () => {
+    const outputs = { "mp4:x90": { path: "a.mp4", audio: [{ from: "en" }, { from: "de" }] } };
+    expect((await dryRun("", { outputs })).body.refusals).toHaveLength(1);
+    const tracks = [
+      { type: "audio", language: "eng" },
+      { type: "audio", language: "ger" },
+    ];
+    const { body } = await dryRun(`&tracks=${encodeURIComponent(JSON.stringify(tracks))}`, { outputs });
+    expect([body.refusals, body.assumed_source]).toEqual([[], expect.objectContaining({ audio: true, tracks })]);
+    expect(body.commands[0].argv.join(" ")).toContain("-map 0:1 -map 0:2");
+  });
+
   it("shows which of several outputs with the same path is created", async () => {
     const at = (width: number) => ({ path: "video.mp4", if: `{{ input.width }} >= ${width}` });
     const { body } = await dryRun("", { outputs: { "mp4:240p": at(100), "mp4:480p": at(200), "mp4:720p": at(9000) } });
