@@ -31,6 +31,7 @@ describe("--to", () => {
     [["mp4:720p:path=a/b.mp4,duration=10"], { "mp4:720p": { path: "a/b.mp4", duration: 10 } }],
     [["mp4:2pass", "mp4:2pass"], { "mp4:2pass": [{ path: "v-2pass.mp4" }, { path: "v-2pass-2.mp4" }] }],
     [["vtt:from=en,shift=-1"], { vtt: { from: "en", shift: -1, path: "v.vtt" } }],
+    [["srt:from=cc1,optional=true"], { srt: { from: "cc1", optional: true, path: "v.srt" } }],
     [["mp4:720p:audio=all"], { "mp4:720p": { audio: "all", path: "v-720p.mp4" } }],
     [["mkv:audio=en+3,duration=5"], { mkv: { audio: [{ from: "en" }, { from: 3 }], duration: 5, path: "v.mkv" } }],
     [["mpegts"], { mpegts: { path: "v.ts" } }],

@@ -20,7 +20,7 @@ const PARAMETERS: ReadonlySet<string> = new Set([
     "subtitles",
   ],
   ...["number", "interval", "square", "blur", "vtt"],
-  ...["from", "shift", "language"],
+  ...["from", "shift", "language", "optional"],
 ]);
 
 const EXTENSIONS: Readonly<Record<string, string>> = {

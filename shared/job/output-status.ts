@@ -21,8 +21,15 @@ export type OutputMove = "queue" | "start" | "package" | "requeue" | "finish" | 
 
 export const OUTPUT_TABLE = {
   waiting: { queue: "queued", skip: "skipped", fail: "failed", abort: "aborted" },
-  queued: { start: "working", finish: "done", fail: "failed", abort: "aborted" },
-  working: { package: "packaging", requeue: "queued", finish: "done", fail: "failed", abort: "aborted" },
+  queued: { start: "working", finish: "done", skip: "skipped", fail: "failed", abort: "aborted" },
+  working: {
+    package: "packaging",
+    requeue: "queued",
+    finish: "done",
+    skip: "skipped",
+    fail: "failed",
+    abort: "aborted",
+  },
   packaging: { requeue: "queued", finish: "done", fail: "failed", abort: "aborted" },
   done: {},
   failed: { retry: "waiting" },

@@ -24,8 +24,8 @@ it("allows only the transitions of the table for an output", () => {
     [
       "queue start package requeue finish fail skip abort retry",
       "waiting: queued - - - - failed skipped aborted -",
-      "queued: - working - - done failed - aborted -",
-      "working: - - packaging queued done failed - aborted -",
+      "queued: - working - - done failed skipped aborted -",
+      "working: - - packaging queued done failed skipped aborted -",
       "packaging: - - - queued done failed - aborted -",
       "done: - - - - - - - - -",
       "failed: - - - - - - - - waiting",

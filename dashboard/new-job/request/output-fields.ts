@@ -19,6 +19,7 @@ const TEXTS: readonly FieldText[] = [
   { member: "url", label: "File instead of a track", example: "https://example.com/en.srt" },
   { member: "shift", label: "Show later by", help: "Seconds; negative: earlier" },
   { member: "language", label: "Language of the file", example: "de", help: "For text that is not in Unicode" },
+  { member: "optional", label: "Skip the output without its track" },
   { member: "interval", label: "Every", help: "Seconds; 0 is automatic. Instead of a number" },
   { member: "offsets", label: "At", example: "1, 10, 30", help: "Seconds. Instead of a number" },
   { member: "sprite", label: "Sprite sheets" },

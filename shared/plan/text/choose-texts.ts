@@ -28,7 +28,11 @@ export const outputTexts = (spec: OutputSpec, tracks: readonly TextTrack[], chan
 });
 
 function requestedTexts(spec: OutputSpec): Subtitles {
-  if (spec.type === "text") return [{ language: UNDETERMINED, name: "text", ...spec.text }];
+  if (spec.type === "text") {
+    // Without its track, the whole output is skipped.
+    const { optional: _, ...text } = spec.text;
+    return [{ language: UNDETERMINED, name: "text", ...text }];
+  }
   return "subtitles" in spec ? (spec.subtitles ?? []) : [];
 }
 

@@ -7,6 +7,7 @@ import { OutputSpec } from "../../job/output-spec.ts";
 import { HttpStreamParams } from "./httpstream-params.ts";
 import { ImageParams } from "./image-params.ts";
 import { parseOutputs } from "./outputs-section.ts";
+import { printOutput } from "./print-output.ts";
 import { VideoParams } from "./video-params.ts";
 
 const parseAll = (outputs: unknown): OutputSpec[] => {
@@ -362,6 +363,21 @@ describe("parseOutputs", () => {
     [{ hls: { path: "h" }, drop_similar_variants: false }, { hls: { path: "h", ...TS } }],
   ])("reads a stream with %j", (params, expected) => {
     expect(parse(stream(params))).toEqual([{ ...STREAM, ...expected }]);
+  });
+
+  it("reads files of text", () => {
+    const outputs = {
+      srt: { path: "a.srt", from: "en", optional: true, shift: 1 },
+      vtt: { path: "a.vtt", from: 2, optional: false },
+    };
+    expect(parse(outputs)).toMatchObject([
+      { type: "text", container: "srt", text: { from: "en", optional: true, shiftMs: 1000 } },
+      { type: "text", container: "vtt", text: { from: 2 } },
+    ]);
+    expect(parse(outputs).map((spec) => printOutput(spec, spec.key))).toEqual([
+      outputs.srt,
+      { path: "a.vtt", from: 2 },
+    ]);
   });
 
   it("uses the default ladder when no variants are given", () => {

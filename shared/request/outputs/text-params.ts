@@ -9,12 +9,11 @@ import { parseSection } from "../parse-section.ts";
 import { commonParams, filePath, type Named } from "./output-params.ts";
 import { language, parseTextSource, textSource } from "./subtitles.ts";
 
-const { optional: _, ...source } = textSource;
-
 export const TextParams = strictObject({
   path: filePath.describe("The path of the file in the storage"),
   ...commonParams,
-  ...source,
+  ...textSource,
+  optional: textSource.optional.describe("Skip the output if the input lacks the track"),
   language: language.describe("BCP 47 tag of the file at `url`, for text that is not in Unicode"),
 }).describe("A WebVTT or SubRip file with text of the input or of another file");
 

@@ -95,8 +95,12 @@ function endedShare({ outputs }: JobState): `${number}%` {
   return `${Math.floor((100 * ended.length) / Math.max(1, wanted.length))}%`;
 }
 
-/** Ends an output as failed and records the event. */
+/** Ends an output as failed and records the event. Skips optional text of a track that the input lacks. */
 export function failOutput(state: JobState, index: number, failure: Failure, now: number): JobState {
+  const spec = state.spec.outputs[index];
+  if (spec?.type === "text" && spec.text.optional && failure.code === "input_track_not_found") {
+    return moveOutputs(state, [index], "skip");
+  }
   return recordEvent(moveOutputs(state, [index], "fail", { failure }), "output.failed", index, now);
 }
 

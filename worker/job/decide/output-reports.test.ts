@@ -146,6 +146,39 @@ describe("failures", () => {
     expect(events(rest)).toEqual(["input.transferred", "mp4:240p output.failed 33%", "jpg:320x output.completed 66%"]);
   });
 
+  it("skips optional text whose track the input lacks, and fails other outputs alone", async () => {
+    const outputs = {
+      vtt: [
+        { path: "fr.vtt", from: "fr", optional: true },
+        { path: "de.vtt", from: "de" },
+      ],
+      srt: { path: "cc.srt", from: "cc1", optional: true },
+    };
+    const usual = spec;
+    spec = await newSpec({ outputs, notification: { type: "http", url: "http://127.0.0.1:9/", events: true } });
+    const begun = encoding();
+    spec = usual;
+    const lacks = (output: number): OutputReport => failed(output, "input_track_not_found");
+    const first = take(begun, lacks(0));
+    expect(statuses(first)).toEqual(["video.skipped", "video.queued", "video.queued"]);
+    const failedOnly = complete(first, lacks(1), failed(2, "subtitle_failed"));
+    expect(viewJob(failedOnly)).toMatchObject({
+      status: "job.failed",
+      input: { status: "input.transferred" },
+      outputs: [
+        { status: "video.skipped" },
+        { error_code: "input_track_not_found" },
+        { error_code: "subtitle_failed" },
+      ],
+    });
+    const allSkipped = complete(first, made(1), lacks(2));
+    expect([allSkipped.status, ...statuses(allSkipped)]).toEqual([
+      "job.completed",
+      ...["video.skipped", "video.encoded", "video.skipped"],
+    ]);
+    expect(events(allSkipped)).toEqual(["input.transferred", "vtt:2 output.completed 50%", "job.completed"]);
+  });
+
   it("never encodes again after a failure of the storage, however the task ends", () => {
     const state = complete(encoding(), failed(0, "storage_unreachable"), made(1), made(2));
     expect(viewJob(state)).toMatchObject({
