@@ -34,18 +34,21 @@ type Node = {
 const Raw = z.array(z.record(z.string(), z.unknown()));
 const RawAttributes = z.record(z.string(), z.string()).catch({});
 
+/** `badTimes`: time expressions that are not valid, without the cues that have them. */
+export type Ttml = WebVtt & { readonly badTimes: readonly string[] };
+
 /** Null if the text is no usable TTML. */
-export function parseTtml(text: string): WebVtt | null {
+export function parseTtml(text: string): Ttml | null {
   if (/<!DOCTYPE/i.test(text)) return null;
   try {
     const tt = nodesOf(PARSER.parse(text)).find(({ name }) => name === "tt");
     if (!tt || (tt.attributes.timeBase ?? "media") !== "media") return null;
     const body = tt.children.find(({ name }) => name === "body");
-    if (!body) return { definitions: [], cues: [] };
-    const context = { rates: ratesOf(tt.attributes), styles: stylesOf(tt) };
-    const whole: Span = { startMs: 0, endMs: MAX_CUE_MS };
-    const cues = paragraphs(body, whole, context).toSorted((a, b) => a.startMs - b.startMs);
-    return { definitions: [], cues };
+    const context = { rates: ratesOf(tt.attributes), styles: stylesOf(tt), badTimes: [] };
+    const span = body && spanOf(body, { startMs: 0, endMs: MAX_CUE_MS }, context);
+    const cues = body && span ? paragraphs(body, span, context) : [];
+    const { badTimes } = context;
+    return { definitions: [], cues: cues.toSorted((a, b) => a.startMs - b.startMs), badTimes };
   } catch {
     return null;
   }
@@ -61,15 +64,21 @@ function nodesOf(raw: unknown): Node[] {
 }
 
 type Span = { readonly startMs: number; readonly endMs: number };
-type Rates = { readonly framesPerSecond: number; readonly ticksPerSecond: number };
-type Context = { readonly rates: Rates; readonly styles: ReadonlyMap<string, Attributes> };
+type Rates = { readonly framesPerSecond: number; readonly subFramesPerFrame: number; readonly ticksPerSecond: number };
+type Context = {
+  readonly rates: Rates;
+  readonly styles: ReadonlyMap<string, Attributes>;
+  /** Grows. */
+  readonly badTimes: string[];
+};
 
-/** Frames and ticks (TTML2 §7.2.6, §7.2.12). */
-function ratesOf({ frameRate, frameRateMultiplier, tickRate }: Attributes): Rates {
+/** Frames, their parts, and ticks (TTML2 §7.2.6, §7.2.11, §7.2.12). */
+function ratesOf({ frameRate, frameRateMultiplier, subFrameRate, tickRate }: Attributes): Rates {
   const [numerator = 1, denominator = 1] = (frameRateMultiplier ?? "1 1").split(/[ :]/).map(Number);
   const frames = Number(frameRate ?? 30);
   const ticks = Number(tickRate ?? (frameRate === undefined ? 1 : frames));
-  return { framesPerSecond: (frames * numerator) / denominator, ticksPerSecond: ticks };
+  const subFramesPerFrame = Number(subFrameRate ?? 1);
+  return { framesPerSecond: (frames * numerator) / denominator, subFramesPerFrame, ticksPerSecond: ticks };
 }
 
 function stylesOf(tt: Node): Map<string, Attributes> {
@@ -77,41 +86,63 @@ function stylesOf(tt: Node): Map<string, Attributes> {
   return new Map((styling?.children ?? []).map(({ attributes }) => [attributes.id ?? "", attributes]));
 }
 
-const CLOCK = /^(\d{2,}):(\d\d):(\d\d)(?:\.(\d{1,9})|:(\d{2,}))?$/;
+/** Hours of one digit and commas are not valid, but common. */
+const CLOCK = /^(\d{1,9}):(\d\d):(\d\d)(?:[.,](\d{1,9})|:(\d{2,9})(?:\.(\d{1,9}))?)?$/;
 const OFFSET = /^(\d{1,12}(?:\.\d{1,9})?)(h|m|s|ms|f|t)$/;
 
-/** A time expression in ms (TTML2 §12.3.1). Throws for others. */
-function msOf(time: string, { framesPerSecond, ticksPerSecond }: Rates): number {
+/** A time expression in ms (TTML2 §12.3.1); NaN for others. */
+function msOf(time: string, { framesPerSecond, subFramesPerFrame, ticksPerSecond }: Rates): number {
   const clock = CLOCK.exec(time);
   if (clock) {
-    return clockMs(clock.slice(1, 5)) + (Number(clock[5] ?? 0) / framesPerSecond) * 1000;
+    const frames = Number(clock[5] ?? 0) + Number(clock[6] ?? 0) / subFramesPerFrame;
+    return clockMs(clock.slice(1, 5)) + (frames / framesPerSecond) * 1000;
   }
-  const [, value = "", unit = ""] = OFFSET.exec(time) ?? [];
+  const [, value = Number.NaN, unit = ""] = OFFSET.exec(time) ?? [];
   const units = { h: 3_600_000, m: 60_000, s: 1000, ms: 1, f: 1000 / framesPerSecond, t: 1000 / ticksPerSecond };
-  const ms = Number(value) * (units[unit as keyof typeof units] ?? Number.NaN);
-  if (value === "" || !Number.isFinite(ms)) throw new Error("No time expression");
-  return ms;
+  return Number(value) * (units[unit as keyof typeof units] ?? Number.NaN);
 }
 
-/** The active time of an element inside that of its parent (TTML2 §12.4). */
-function spanOf({ attributes }: Node, parent: Span, { rates }: Context): Span {
-  const { begin, end, dur, timeContainer } = attributes;
-  if (timeContainer === "seq") throw new Error("Sequential times are not supported");
-  const startMs = parent.startMs + (begin === undefined ? 0 : msOf(begin, rates));
-  const ends = [
-    parent.endMs,
-    ...(end === undefined ? [] : [parent.startMs + msOf(end, rates)]),
-    ...(dur === undefined ? [] : [startMs + msOf(dur, rates)]),
-  ];
-  return { startMs, endMs: Math.min(...ends) };
+/** The active time of an element inside that of its parent (TTML2 §12.4); null if one of its times is not valid. */
+function spanOf({ attributes }: Node, parent: Span, { rates, badTimes }: Context): Span | null {
+  const [beginMs = 0, endMs = Infinity, durationMs = Infinity] = ["begin", "end", "dur"].map((name) => {
+    const time = attributes[name]?.trim();
+    const ms = time === undefined ? undefined : msOf(time, rates);
+    if (ms === undefined || Number.isFinite(ms)) return ms;
+    badTimes.push(time ?? "");
+    return Number.NaN;
+  });
+  if (Number.isNaN(beginMs + endMs + durationMs)) return null;
+  const startMs = parent.startMs + beginMs;
+  return { startMs, endMs: Math.min(parent.endMs, parent.startMs + endMs, startMs + durationMs) };
 }
 
-function paragraphs(node: Node, parent: Span, context: Context): Cue[] {
-  const span = spanOf(node, parent, context);
+const TIMED: ReadonlySet<string> = new Set(["div", "p", "span"]);
+
+/** The results of the children, which get their active times. In a sequence, a child starts at the end of the last. */
+function* timedChildren<Result extends Span>(
+  { attributes, children }: Node,
+  span: Span,
+  context: Context,
+  read: (child: Node, span: Span) => readonly Result[],
+): Generator<Result> {
+  let { startMs } = span;
+  for (const child of children) {
+    const isElement = TIMED.has(child.name);
+    const inner = isElement ? spanOf(child, { startMs, endMs: span.endMs }, context) : span;
+    if (!inner) continue;
+    const results = read(child, inner);
+    yield* results;
+    if (attributes.timeContainer !== "seq" || !isElement) continue;
+    const isTimed = child.attributes.end !== undefined || child.attributes.dur !== undefined;
+    startMs = isTimed ? inner.endMs : results.reduce((latest, { endMs }) => Math.max(latest, endMs), startMs);
+  }
+}
+
+function paragraphs(node: Node, span: Span, context: Context): Cue[] {
   if (node.name !== "p") {
-    return node.children
-      .filter(({ name }) => name === "div" || name === "p")
-      .flatMap((child) => paragraphs(child, span, context));
+    const read = (child: Node, inner: Span): readonly Cue[] =>
+      child.name === "div" || child.name === "p" ? paragraphs(child, inner, context) : [];
+    return [...timedChildren(node, span, context, read)];
   }
   const parts = textParts(node, span, context, node.attributes.space === "preserve");
   const bySpan = Map.groupBy(parts, ({ startMs, endMs }) => `${startMs} ${endMs}`);
@@ -130,16 +161,20 @@ type Part = Span & { readonly text: string };
 /** The text of an element with WebVTT tags, by its active times. */
 function textParts(node: Node, span: Span, context: Context, keepsSpace: boolean): Part[] {
   const tags = tagsOf(node.attributes, context);
-  const inside = node.children.flatMap((child): Part[] => {
+  const read = (child: Node, inner: Span): readonly Part[] => {
     if (child.name === "#text")
       return [{ ...span, text: cueText(keepsSpace ? child.text : child.text.replaceAll(/\s+/g, " ")) }];
     if (child.name === "br") return [{ ...span, text: "\n" }];
-    if (child.name !== "span") return [];
+    if (child.name !== "span" || child.attributes.ruby === "delimiter") return [];
     const { space } = child.attributes;
     const keeps = space === undefined ? keepsSpace : space === "preserve";
-    return textParts(child, spanOf(child, span, context), context, keeps);
-  });
-  return inside.map((part) =>
+    return textParts(child, inner, context, keeps);
+  };
+  const inside = [...timedChildren(node, span, context, read)];
+  // A base and its reading are a single part.
+  const isRuby = node.attributes.ruby === "container";
+  const parts = isRuby ? [{ ...span, text: `<ruby>${inside.map(({ text }) => text.trim()).join("")}</ruby>` }] : inside;
+  return parts.map((part) =>
     part.text.trim() === ""
       ? part
       : { ...part, text: tags.reduce((text, tag) => `<${tag}>${text}</${tag}>`, part.text) },
@@ -153,6 +188,7 @@ function tagsOf(attributes: Attributes, { styles }: Context): string[] {
     ...(style.fontStyle === "italic" || style.fontStyle === "oblique" ? ["i"] : []),
     ...(style.fontWeight === "bold" ? ["b"] : []),
     ...(style.textDecoration?.split(" ").includes("underline") ? ["u"] : []),
+    ...(attributes.ruby === "text" ? ["rt"] : []),
   ];
 }
 

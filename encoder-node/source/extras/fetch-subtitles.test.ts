@@ -46,6 +46,8 @@ const FILES: Readonly<Record<string, Buffer | string>> = {
   "/bad-ttml": `${TTML}<p begin="1x" end="2.5s">A</p></div></body></tt>`,
   "/mixed": Buffer.concat([Buffer.from(`${SRT}\r\nL'été à `), Buffer.from([0xe9])]),
   "/mark-and-bad-byte": Buffer.concat([Buffer.from("\uFEFF1\n00:00:01,000 --> 00:00:02,000\n"), Buffer.from([0xe9])]),
+  "/smpte": TTML.replace("<tt ", '<tt timeBase="smpte" '),
+  "/half-ttml": `${TTML}<p begin="1x" end="2s">A</p><p begin="1s" end="2s">B</p></div></body></tt>`,
   "/page": "<html>Not found</html>",
   "/list": "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nhttp://127.0.0.1/a.ts\n",
   "/nothing": "",
@@ -124,6 +126,11 @@ it.each([
   expect(text.trimEnd().split("\n").at(-1)).toBe(line);
 });
 
+it("reads the rest of a TTML file with a bad time", async () => {
+  const note = "The subtitles `Deutsch`: cues with a time that is not valid, such as `1x`, are left out.";
+  expect(await fetchAll(["/half-ttml"])).toMatchObject({ value: { notes: [note] } });
+});
+
 it("escapes the text of SubRip, and keeps its italics", async () => {
   const fetched = await fetchAll(["/special"]);
   const text = await readFile((fetched.ok && fetched.value.paths[0]) || "", "utf8");
@@ -147,7 +154,8 @@ it.each([
   ["/blanks", "it is neither SubRip, WebVTT, ASS, TTML nor SCC"],
   ["/digits", "it is neither SubRip, WebVTT, ASS, TTML nor SCC"],
   ["/odd-name", "it is neither SubRip, WebVTT, ASS, TTML nor SCC"],
-  ["/bad-ttml", "it is not TTML with media times and without a DTD"],
+  ["/bad-ttml", "its time `1x` is not valid; use times such as 00:00:01.500, 00:00:01:12 or 1.5s"],
+  ["/smpte", "it is not TTML with media times and without a DTD"],
   ["/bad-scc", "it is not SCC with timecodes and data"],
   ["/none", "the host responded with HTTP 404"],
   ["/large", "it is larger than 10 MB"],

@@ -51,10 +51,22 @@ export async function cuesOf({ format, text, notes }: SubtitleText, reading: Cue
     case "scc":
       return { text: await parseScc(text, reading.signal), notes };
     case "ttml":
-      return { text: parseTtml(text) ?? unusable("TTML with media times and without a DTD"), notes };
+      return ttmlCues(text, notes);
     default:
       return { text: parseWebVtt(text) ?? unusable("readable WebVTT"), notes };
   }
+}
+
+function ttmlCues(text: string, notes: readonly string[]): ReadCues {
+  const { badTimes, ...read } = parseTtml(text) ?? unusable("TTML with media times and without a DTD");
+  const [bad] = badTimes;
+  if (bad === undefined) return { text: read, notes };
+  const shown = `\`${bad.replaceAll(/[^\p{L}\p{N}\p{P} ]/gu, "").slice(0, 40)}\``;
+  if (read.cues.length === 0) {
+    const valid = "use times such as 00:00:01.500, 00:00:01:12 or 1.5s";
+    throw new AppError("subtitle_failed", `its time ${shown} is not valid; ${valid}`);
+  }
+  return { text: read, notes: [...notes, `cues with a time that is not valid, such as ${shown}, are left out`] };
 }
 
 function unusable(expected: string): never {
