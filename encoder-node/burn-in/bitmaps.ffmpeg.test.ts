@@ -69,6 +69,8 @@ beforeAll(async () => {
   ];
   await writeFile(path("long.sup"), pgsFile(CANVAS, long));
   await make("gray.mkv", `${gray}:s=320x180:d=30 -copyts -f sup -i long.sup ${maps} ${x264} -g 250 -c:s copy`);
+  const paused = "-vf select=not(between(t\\,2.5\\,12)) -fps_mode vfr";
+  await make("paused.mkv", `${gray}:s=320x180:d=30 -copyts -f sup -i long.sup ${maps} ${paused} ${x264} -c:s copy`);
   await writeFile(path("pq.sup"), pgsFile(CANVAS, [{ fromMs: 0, ...box }]));
   const pq = "-color_primaries bt2020 -color_trc smpte2084 -colorspace bt2020nc -pix_fmt yuv420p10le";
   const x265 = `-frames:v 30 -c:v libx265 -x265-params log-level=error ${pq} -metadata:s:s:0 language=eng`;
@@ -185,6 +187,11 @@ it("shows images at the source's time in trimmed outputs, shifted, and at other 
     [0, 0.4],
     [0, 3],
   ]);
+});
+
+it("draws images while a frame stands", async () => {
+  const { outputs } = await processSource(path("paused.mkv"), [burnt({ duration: 5 })]);
+  expect(await secondsWithText(outputs[0])).toEqual([3, 3.4]);
 });
 
 it("draws into image outputs the captions of their time, by seeking and by decoding", async () => {

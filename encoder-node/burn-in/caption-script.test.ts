@@ -18,7 +18,7 @@ describe("WebVTT cues", () => {
     ["<c.yellow.bg_black>a</c> b", "{\\c&H00FFFF&}a{\\c} b"],
     ["<c.red>a<c.blue>b</c>c</c>d", "{\\c&H0000FF&}a{\\c&HFF0000&}b{\\c&H0000FF&}c{\\c}d"],
     ['<font color="#ff8800">a</font>b', "{\\c&H0088FF&}a{\\c}b"],
-    ["<v Ann>Hi</v> <ruby>漢<rt>kan</rt></ruby>", "Hi 漢kan"],
+    ["<v Ann>Hi</v> <ruby>漢<rt>kan</rt></ruby>", "Hi 漢(kan)"],
     ["a &amp; b &lt;i&gt; &#233;&#x20AC; &nbsp;c", "a & b <i> é€ \u00A0c"],
     ["{\\pos(1,1)} C:\\new", "\\{\\\u2060pos(1,1)} C:\\\u2060new"],
     ["one\ntwo", "one\\Ntwo"],

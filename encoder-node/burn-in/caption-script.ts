@@ -1,6 +1,6 @@
 // Writes cues of WebVTT and other formats as an ASS script in the requested style.
 import type { CaptionStyle } from "#shared/job/burn.ts";
-import { decodedReferences } from "../package/text/escaped-text.ts";
+import { decodedReferences, withReadings } from "../package/text/escaped-text.ts";
 import { CUE_COLORS, type Cue } from "../package/text/subtitle-cues.ts";
 import { type AssEvent, type AssScript, type AssStyle, toHundredths } from "./ass-script.ts";
 import { literalText } from "./ass-text.ts";
@@ -107,7 +107,7 @@ const LINE_BREAK = "\\N";
 /** WebVTT cue text as ASS text: bold, italic, underlined and colored text; other tags are dropped. */
 function assText(text: string, keepsStyle: boolean): string {
   const colors: string[] = [];
-  const tokens = text.split(/(<[^<>]*>|\n)/);
+  const tokens = withReadings(text).split(/(<[^<>]*>|\n)/);
   const parts = tokens.map((token) => {
     if (token === "\n") return LINE_BREAK;
     if (/^<.*>$/s.test(token)) return keepsStyle ? tagOf(token, colors) : "";

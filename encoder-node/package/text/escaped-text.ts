@@ -30,3 +30,15 @@ export const decodedReferences = (text: string): string =>
     if (code < 32) return " ";
     return code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? all : String.fromCodePoint(code);
   });
+
+const RUBY_TAG = /<\/?r(?:uby|t)(?:[.\s][^<>]*)?>/g;
+
+/** Puts readings of ruby text in parentheses: `漢字(かんじ)`. An end tag of a reading may be missing (WebVTT §3.4). */
+export function withReadings(text: string): string {
+  let isOpen = false;
+  return text.replaceAll(RUBY_TAG, (tag) => {
+    const closing = isOpen ? ")" : "";
+    isOpen = tag.startsWith("<rt");
+    return isOpen ? `${closing}(` : closing;
+  });
+}

@@ -5,7 +5,8 @@ import { parseWebVtt } from "./subtitle-cues.ts";
 test.each([
   ["<b.loud>A</b> <i>B</i> <u>C</u>", "<b>A</b> <i>B</i> <u>C</u>"],
   ["<v Ann>Hello</v> <c.red>red</c> <00:00:01.500>later", "Hello red later"],
-  ["<ruby>空港<rt>くうこう</rt></ruby>", "空港くうこう"],
+  ["<ruby>空港<rt>くうこう</rt></ruby>", "空港(くうこう)"],
+  ["<ruby.a>漢<rt>かん</rt>字<rt>じ</ruby>です <ruby>A</ruby>", "漢(かん)字(じ)です A"],
   ["a &lt;b&gt; &amp;amp; c&nbsp;d &copy; &#233;&#x20AC;&#xd800;", "a <\u2060b> &amp; c\u00A0d &copy; é€&#xd800;"],
   ["&lt;you there&gt; &lt;3 &lt;Maß&gt; 1 &lt; 2", "<\u2060you there> <3 <Maß> 1 < 2"],
   ["a --&gt; b\n<c></c>\nc", "a --\u2060> b\nc"],
@@ -40,6 +41,7 @@ test.each<[string, string, unknown[]]>([
     ["<i>A</i> &lt;you&gt; &lt;3 &amp; &lt; \nB"],
   ],
   ["blocks of other formats", `${TIMES}\n{\\an8}{\\i1}{y:i}A {b}`, ["A {b}"]],
+  ["readings", `${TIMES}\n<ruby>漢字<rt>かんじ</rt></ruby>`, ["漢字(かんじ)"]],
   ["a font", `${TIMES}\n<font color="#ff0000">red</font>`, ["red"]],
   ["no text", `1\n${TIMES}\n{\\an8}<i> </i>\n`, []],
   ["an end before the start", "1\n00:00:02,000 --> 00:00:01,000\nA", []],

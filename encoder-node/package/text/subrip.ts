@@ -1,6 +1,6 @@
 // Reads and formats SubRip. The format has no standard; players know bold, italics and underlining.
 import { clockMs, timeText } from "#shared/media/clock-time.ts";
-import { decodedReferences, escapedMarkup } from "./escaped-text.ts";
+import { decodedReferences, escapedMarkup, withReadings } from "./escaped-text.ts";
 import { type Cue, linesOf, MAX_CUE_MS, type WebVtt } from "./subtitle-cues.ts";
 
 /** Programs write fewer or more digits, another point, no hours or no fraction. Coordinates may follow. */
@@ -55,7 +55,7 @@ const timeOf = ([hours, minutes, seconds, fraction = "0"]: readonly (string | un
   Math.min(MAX_CUE_MS, clockMs([hours, minutes, seconds, fraction.padStart(3, "0")]));
 
 /** Tags of SubRip, and others that conversions leave. Anything else between angle brackets is text. */
-const KNOWN_TAG = /^<(\/?)[ \t]*(b|i|u|s|font|br|c|v|lang|ruby|rt|span)(?:[\s./][^<>]*)?>$/i;
+const KNOWN_TAG = /^<(\/?)[ \t]*(b|i|u|s|font|br|c|v|lang|span)(?:[\s./][^<>]*)?>$/i;
 const MARKUP = /(<[^<>]*>|\{[^{}]*\})/;
 /** Override blocks of ASS, and codes of MicroDVD such as `{y:i}`. */
 const BRACES = /^\{(?:\\|[CcFfoPSsYy]:)/;
@@ -66,7 +66,7 @@ const PLACES = ["", "line:50%", "line:0"].flatMap((row) =>
 
 function cueOf(times: Pick<Cue, "startMs" | "endMs">, lines: readonly string[], keepsStyle: boolean): Cue | null {
   let settings = "";
-  const parts = lines.join("\n").split(MARKUP);
+  const parts = withReadings(lines.join("\n")).split(MARKUP);
   const marked = parts.map((part, at) => {
     if (at % 2 === 0) return escapedMarkup(part);
     if (!BRACES.test(part)) return tagText(part, keepsStyle);
@@ -112,7 +112,7 @@ export function subRipText({ cues }: WebVtt): string {
  * arrows for times. An invisible word joiner prevents both. A blank line would end the text.
  */
 const plainText = (text: string): string =>
-  text
+  withReadings(text)
     .split(TAG)
     .map((part, at) => (at % 2 === 1 ? knownTag(part) : literal(part)))
     .join("")
