@@ -41,7 +41,7 @@ export const LoudnessMetadata = z
     limited_seconds: z.number().describe("How long the limiter was active"),
     output: z
       .object({ integrated: z.number().describe("LUFS"), true_peak: z.number().describe("dBTP") })
-      .describe("The audio that the encoder received"),
+      .describe("The encoded audio"),
     note: z.string().exactOptional(),
   })
   .describe("The loudness of one mix of the input's channels (ITU-R BS.1770-4), with `loudness`");

@@ -9,6 +9,7 @@ import {
   correctGain,
   hundredths,
   type MeasuredLoudness,
+  missNote,
   QUIET_LUFS,
 } from "#shared/plan/loudness/gain.ts";
 import {
@@ -108,12 +109,12 @@ async function measureAll(
   return found;
 }
 
-/** The second correction is for sources whose loudness comes mostly from peaks. */
-const MOST_TRIALS = 3;
+/** The later corrections are for sources whose loudness comes mostly from peaks, and for codecs that raise peaks. */
+const MOST_TRIALS = 4;
 
 /**
- * Chooses the gain. If a limiter or the codec changes the loudness, a trial encodes and measures the audio, and
- * corrects the gain.
+ * Chooses the gain. If a limiter or the codec changes the loudness or the peaks, a trial encodes and measures the
+ * audio, and corrects the gain and the limit.
  */
 async function adjust(
   source: Source,
@@ -122,8 +123,7 @@ async function adjust(
 ): Promise<Adjusted> {
   let gain = chooseGain(input, request);
   let trial: Trial | null = null;
-  const isQuiet = mix.isAdjusted && input.integrated < QUIET_LUFS;
-  const trials = mix.isAdjusted && !isQuiet && needsTrial(mix, gain) ? MOST_TRIALS : 0;
+  const trials = mix.isAdjusted && input.integrated >= QUIET_LUFS && needsTrial(mix, gain) ? MOST_TRIALS : 0;
   for (let at = 1; at <= trials; at++) {
     trial = await tryGain(source, mix, gain, deps);
     const corrected = trial && at < trials ? correctGain(gain, trial.loudness, request) : null;
@@ -133,6 +133,7 @@ async function adjust(
   const { gainDb } = gain;
   const linear = { integrated: hundredths(input.integrated + gainDb), truePeak: hundredths(input.truePeak + gainDb) };
   const { integrated, truePeak } = trial?.loudness ?? linear;
+  const note = missNote(input, gain, { integrated, truePeak }, request);
   return {
     mix,
     gain,
@@ -143,7 +144,7 @@ async function adjust(
       gainDb,
       limitedSeconds: trial?.limitedSeconds ?? 0,
       output: { integrated, truePeak },
-      ...(isQuiet ? { note: `The input is quieter than ${QUIET_LUFS} LUFS, so its loudness was not changed.` } : {}),
+      ...(note === null ? {} : { note }),
     },
   };
 }

@@ -55,6 +55,9 @@ const CLIPS: Readonly<Record<string, string>> = {
   "speech.wav": `-f lavfi -i ${SPEECH} ${STEREO}`,
   "peaks.wav": `-f lavfi -i ${PEAKS} ${STEREO}`,
   "quiet.wav": `-f lavfi -i ${SPEECH},volume=-50dB ${STEREO}`,
+  "glitches.wav": `-f lavfi -i aevalsrc=gt(random(0)\\,0.98)*(2*random(1)-1)*gte(mod(t\\,0.5)\\,0.25):s=48000:d=8 ${STEREO}`,
+  "faint.wav": `-f lavfi -i ${tone(-50, 4)} ${STEREO}`,
+  "brief.wav": `-f lavfi -i ${tone(-18, 0.25)} ${STEREO}`,
   "short.wav": `-f lavfi -i sine=d=0.05:r=48000 ${STEREO}`,
   "silence.wav": `-f lavfi -i anullsrc=r=48000:d=3 ${STEREO}`,
   "video.mkv": `-f lavfi -i testsrc2=s=64x36:r=25:d=12 -f lavfi -i ${SPEECH} -c:v libx264 -c:a flac -ac 2`,
@@ -213,13 +216,27 @@ describe("loudness with a target", () => {
   it.each([
     ["quiet.wav", /quieter than -60 LUFS/],
     ["silence.wav", /quieter than -60 LUFS/],
+    ["brief.wav", /less than 0\.4 s of sound/],
+    ["short.wav", /less than 0\.4 s of sound/],
   ])("leaves the loudness of %s unchanged, with a note", async (clip, note) => {
     const { reports } = await encoded(clip, [audio("wav", -16)]);
     expect(reports.get(0)).toEqual([expect.objectContaining({ gainDb: 0, note: expect.stringMatching(note) })]);
   });
 
-  it("leaves audio unchanged that is too short to be measured", async () => {
-    expect((await encoded("short.wav", [audio("wav", -16)])).files).toHaveLength(1);
+  it("says why the loudness misses the target", async () => {
+    const { reports } = await encoded("faint.wav", [audio("mp3", -16)]);
+    const note = expect.stringMatching(
+      /^The loudness misses the target by 1\d\.\d LU, because the gain is at most 20 dB\.$/,
+    );
+    expect(reports.get(0)).toMatchObject([{ gainDb: 20, note }]);
+  });
+
+  it.each(["m4a", "mp3"])("keeps the true peak of the encoded %s below the maximum", async (format) => {
+    const { reports, files } = await encoded("glitches.wav", [audio(format, { target: -16, true_peak: -1 })]);
+    expect(truePeak(await samplesOf(files[0] ?? "", 2))).toBeLessThanOrEqual(-0.8);
+    expect(reports.get(0)?.[0]?.note).toMatch(
+      /^The loudness misses the target by \d\.\d LU, because its peaks are limited\.$/,
+    );
   });
 
   it("measures the mix that each output gets, and each mix once", async () => {

@@ -154,9 +154,12 @@ const onlyTrack = ({ merged: _merged, file: _file, ...track }: AudioTrack): Audi
   streamIndex: 0,
 });
 
-/** True peaks by the same filter, at four times the sample rate (ITU-R BS.1770-4 annex 2). */
+/**
+ * True peaks by the same filter, at four times the sample rate (ITU-R BS.1770-4 annex 2). `ebur128` prints only after
+ * each 0.1 s, so shorter audio gets silence.
+ */
 const measured = (file: string): string =>
-  `ebur128=peak=true:metadata=1:framelog=verbose,ametadata=mode=print:file=${file}`;
+  `apad=whole_dur=0.1,ebur128=peak=true:metadata=1:framelog=verbose,ametadata=mode=print:file=${file}`;
 
 /** The output's part of the source. Audio filters count from where reading starts. */
 function trimFilter({ seekMs, startMs, endMs }: Trim): string[] {
