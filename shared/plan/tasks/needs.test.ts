@@ -70,6 +70,7 @@ const ROWS: [outputs: OutputOptions[], probe: MediaProbe | null, ...needs: strin
     [{ format: "mp4::x", params: { burn: { url: "https://example.com/a.vtt", font: "Noto Sans JP" } } }],
     null,
     X264,
+    "filter fps",
     "filter subtitles",
     "font Noto Sans JP",
   ],
@@ -85,7 +86,7 @@ const ROWS: [outputs: OutputOptions[], probe: MediaProbe | null, ...needs: strin
   [
     [{ format: "mp4::x", params: { burn: { from: "en" } } }],
     withBitmaps("hdmv_pgs_subtitle"),
-    ...["decoder pgssub", X264, "filter movie", "filter overlay"],
+    ...["decoder pgssub", X264, "filter fps", "filter movie", "filter overlay"],
   ],
   [[{ format: "mp4::x" }], withVideo(PQ), X264, "filter tonemap", "filter zscale"],
   [

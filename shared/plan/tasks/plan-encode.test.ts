@@ -275,6 +275,27 @@ test.each([
 });
 
 test.each([
+  ["25/1", "25/1", "25"],
+  ["30000/1001", "30000/1001", "30000/1001"],
+  ["1/10", "1/10", "5"],
+  ["1/1", "1/1", "5"],
+  ["25/1", "10/1", "25"],
+  ["30/1", "2998/100", "30"],
+  ["1000/1", "29/1", "30"],
+  ["0/0", "0/0", "30"],
+  ["120/1", "12/1", "20"],
+  ["120/1", "31/1", null],
+  ["240/1", "239/1", null],
+])(
+  "captions in a source of %s, on average %s frames per second, are drawn at %s",
+  (r_frame_rate, avg_frame_rate, fps) => {
+    const burn = { url: "https://example.com/a.srt" };
+    const { command } = plan(probeOf({ ...VIDEO, r_frame_rate, avg_frame_rate }), { format: "mp4", params: { burn } });
+    expect(/\bfps=([\d/]+),/.exec(command?.argv.join(" ") ?? "")?.[1] ?? null).toBe(fps);
+  },
+);
+
+test.each([
   ["mp4", COVER, AUDIO, "input_has_no_video"],
   ["mp4:240p:x", AUDIO, AUDIO, "input_has_no_video"],
   ["jpg", AUDIO, COVER, "input_has_no_video"],
