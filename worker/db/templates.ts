@@ -62,8 +62,8 @@ type WantedTemplate = { name: string; version: number | null; key?: string | nul
 
 /**
  * A version of a template, or the newest version; null if there is none. For a repeated request with an
- * Idempotency-Key: the version that was the newest at the first request. The jobs of a batch have the keys
- * `<key>/<index>`.
+ * Idempotency-Key: the version that was the newest at the first request. The jobs of a batch have the key, a space and
+ * their index.
  */
 export async function findTemplate(
   db: D1Database,
@@ -74,7 +74,7 @@ export async function findTemplate(
   const first = sql`
     SELECT min(created_at) FROM ${idempotencyKeys} AS earlier
     WHERE earlier.account_id = ${accountId} AND earlier.created_at >= ${oldest}
-      AND (earlier.key = ${key} OR earlier.key >= ${`${key}/`} AND earlier.key < ${`${key}0`} AND ${isBatch ? 1 : 0})`;
+      AND (earlier.key = ${key} OR earlier.key >= ${`${key} `} AND earlier.key < ${`${key}!`} AND ${isBatch ? 1 : 0})`;
   const atFirst =
     key === null ? undefined : sql`${templates.createdAt} <= coalesce((${first}), ${templates.createdAt})`;
   const wanted = and(named(accountId, name), version === null ? atFirst : eq(templates.version, version));

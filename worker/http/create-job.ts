@@ -19,7 +19,7 @@ import { resolveStorage } from "../storage/resolve-storage.ts";
 import { keepForJob } from "../storage/source-uploads/remove-uploads.ts";
 import { checkJobQuota } from "./job-quota.ts";
 import { findOwnTemplate, withTemplate } from "./job-template.ts";
-import { type JobCreator, type NewJob, requireValidKey, resultOf, shareOf, startJob, storeJobs } from "./new-job.ts";
+import { type JobCreator, type NewJob, resultOf, shareOf, startJob, storeJobs } from "./new-job.ts";
 import { resolveInput } from "./resolve-input.ts";
 import { withSavedStorage } from "./saved-storage.ts";
 
@@ -94,7 +94,6 @@ export async function createJobs(
   requests: readonly NewRequest[],
 ): Promise<Result<JobSpec, unknown>[]> {
   const { env, account } = creator;
-  for (const { key } of requests) requireValidKey(key);
   const keys = requests.map(({ key }) => key);
   const quotaErrors = requests.length === 0 ? [] : await checkJobQuota(creator, keys);
   const webhook = await unseal(account.sealedWebhookSecret, `account:${account.id}`, settingsOf(env).sealingKeys);

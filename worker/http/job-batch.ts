@@ -1,6 +1,6 @@
 // Creates many jobs in a request, with few calls: a query for each group of jobs, and a call to each job's object.
 
-import { BATCH_JOBS, type BatchBody, type BatchResult } from "#shared/api/job-batch.ts";
+import type { BatchBody, BatchResult } from "#shared/api/job-batch.ts";
 import { AppError } from "#shared/errors.ts";
 import type { TraceContext } from "#shared/network/trace-context.ts";
 import { err, ok, type Result } from "#shared/result.ts";
@@ -10,7 +10,7 @@ import { MAX_BODY_BYTES } from "./body/read-body.ts";
 import { createJobs, type NewRequest, readRequest } from "./create-job.ts";
 import { failureOfOne } from "./job-actions.ts";
 import { findOwnTemplate } from "./job-template.ts";
-import { type JobCreator, requireValidKey, resultOf } from "./new-job.ts";
+import { type JobCreator, keyInBatch, requireValidKey, resultOf } from "./new-job.ts";
 
 /** Jobs that are stored together. A batch stays far below 1,000 queries and 10,000 subrequests (Workers limits). */
 const GROUP = 25;
@@ -31,7 +31,7 @@ export async function createBatch(
   batch: BatchBody,
   { key, trace, isDryRun }: BatchOptions,
 ): Promise<BatchResult> {
-  if (key !== null) requireValidKey(`${key}/${BATCH_JOBS}`);
+  requireValidKey(key);
   const defaults = { ...(batch.template === undefined ? {} : { template: batch.template }), ...batch.defaults };
   if (JSON.stringify(defaults).length > MAX_DEFAULTS_BYTES || isTooDeep(defaults)) {
     throw new AppError("request_not_valid", "`defaults` must have at most 64 KiB, and not be nested too deeply");
@@ -58,7 +58,7 @@ export async function createBatch(
         `\`input.upload\`: at most ${MAX_UPLOADS} jobs of a batch may read uploads`,
       );
     }
-    return { request, body, key: key === null ? null : `${key}/${at}`, trace };
+    return { request, body, key: key === null ? null : keyInBatch(key, at), trace };
   };
   for (let start = 0; start < batch.jobs.length; start += GROUP) {
     const group = batch.jobs.slice(start, start + GROUP);

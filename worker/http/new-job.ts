@@ -93,7 +93,13 @@ const digestsOfBody = async (env: Env, { body, key }: Pick<WantedJob, "body" | "
 export const resultOf = <Value>(promise: Promise<Value>): Promise<Result<Value, unknown>> =>
   promise.then(ok, (error: unknown) => err(error));
 
-/** Throws AppError(idempotency_key_not_valid). */
+/** The key of a job that the service creates. It starts with a space, which no key of a client has. */
+export const ownKey = (kind: "ingest" | "upload-link", id: string): string => ` ${kind}/${id}`;
+
+/** The key of a job of a batch. It has a space, and keys of clients have none. */
+export const keyInBatch = (key: string, at: number): string => `${key} ${at}`;
+
+/** Throws AppError(idempotency_key_not_valid) for the key of a client. */
 export function requireValidKey(key: string | null): void {
   if (key === null || /^[\x21-\x7e]{1,255}$/.test(key)) return;
   throw new AppError(

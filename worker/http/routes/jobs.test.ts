@@ -5,6 +5,7 @@ import { unpackView } from "../../db/stored-view.ts";
 import worker from "../../index.ts";
 import { basic, jobBody, newAccount, SECRET_KEY, send } from "../../testing/jobs.ts";
 import { measuredDatabase } from "../../testing/measured-database.ts";
+import { ownKey, requireValidKey } from "../new-job.ts";
 
 let account: Awaited<ReturnType<typeof newAccount>>;
 beforeAll(async () => {
@@ -328,6 +329,24 @@ describe("Idempotency-Key", () => {
     expect([other.status, other.body.error_code]).toEqual([409, "idempotency_key_reused"]);
     const odd = await postAs("x".repeat(256), jobBody());
     expect([odd.status, odd.body.error_code]).toEqual([400, "idempotency_key_not_valid"]);
+  });
+
+  it("is never the key of a job that the service creates", async () => {
+    const { body: batch } = await send("/v2/jobs/batch", {
+      method: "POST",
+      body: { jobs: [jobBody()] },
+      headers: { ...basic(account.key), "idempotency-key": "nightly" },
+    });
+    const own = await env.DB.prepare("SELECT key FROM idempotency_keys WHERE job_id = ?")
+      .bind(batch.jobs[0].id)
+      .first<{ key: string }>();
+    for (const key of [own?.key ?? "", ownKey("upload-link", "a"), ownKey("ingest", "a")]) {
+      expect(() => requireValidKey(key)).toThrow(/visible ASCII/);
+    }
+    for (const key of ["nightly/0", "upload-link/a", "ingest/a"]) {
+      expect((await postAs(key, jobBody({ settings: { ultrafast: true } }))).status).toBe(201);
+    }
+    expect((await postAs("nightly 0", jobBody())).body.error_code).toBe("idempotency_key_not_valid");
   });
 
   it("forgets an Idempotency-Key after a day", async () => {

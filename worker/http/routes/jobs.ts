@@ -26,7 +26,7 @@ import { createJob, readRequest } from "../create-job.ts";
 import { assumedSource, parseDryRun, probedSource } from "../dry-run/assumed-source.ts";
 import { dryRun } from "../dry-run/dry-run.ts";
 import { cancelJob, changeJob, retryJob } from "../job-actions.ts";
-import { creatorOf } from "../new-job.ts";
+import { creatorOf, requireValidKey } from "../new-job.ts";
 import { ownJob } from "../own-job.ts";
 import { eventStream } from "../responses/event-stream.ts";
 import { errorResponse, jsonResponse } from "../responses/json-response.ts";
@@ -52,6 +52,7 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
         assumed.probe === undefined ? assumedSource(assumed) : probedSource(await probeOf(context, assumed.probe));
       return jsonResponse(context, dryRun(request, source));
     }
+    requireValidKey(key);
     const trace = readTraceContext(context.req.raw.headers);
     const spec = await createJob(creator, request, { body: bytes, key, trace });
     // The response depends only on the body, the id and the time. A repeated request receives the same response.

@@ -14,6 +14,7 @@ import { accountOf } from "../../rpc/account.ts";
 import { withDeadline } from "../../rpc/deadline.ts";
 import { settingsOf } from "../../settings.ts";
 import { createJob, readRequest } from "../create-job.ts";
+import { ownKey } from "../new-job.ts";
 import { tagsOf, uploadOf, viewData } from "./link-view.ts";
 
 /** The sweeper repeats a failed step after this time. */
@@ -32,7 +33,7 @@ const secretsOf = async (id: string, sealed: string, env: Env): Promise<LinkSecr
   LinkSecrets.parse(JSON.parse(await unseal(sealed, contextOf(id), settingsOf(env).sealingKeys)));
 
 /** The Idempotency-Key of the link's job. */
-export const jobKey = (linkId: string): string => `upload-link/${linkId}`;
+export const jobKey = (linkId: string): string => ownKey("upload-link", linkId);
 
 /** The body of the link's job. It has the link's tags, too. */
 export const jobBody = (link: UploadLinkRow, job: Readonly<Record<string, unknown>>, uploadId: string): object => ({
