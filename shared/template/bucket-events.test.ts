@@ -95,16 +95,33 @@ describe("readEvents", () => {
     ["a deleted object", { Records: [s3({ eventName: "ObjectRemoved:Delete" })] }, []],
     ["a test event of Amazon S3", { Service: "Amazon S3", Event: "s3:TestEvent", Bucket: "clips" }, []],
     ["a deleted blob", [eventGrid({ eventType: "Microsoft.Storage.BlobDeleted" })], []],
-    ["an unknown object", {}, []],
     ["a key that is not encoded", { Records: [s3({}, { key: "100%.mov" })] }, [{ key: "100%.mov" }]],
   ];
   it.each(rows)("reads the created objects of %s", (_, body, events) => {
-    const read = readEvents(body);
-    expect(read).toHaveLength(events.length);
-    expect(read).toMatchObject(events);
+    const created = readEvents(body)?.created;
+    expect(created).toHaveLength(events.length);
+    expect(created).toMatchObject(events);
   });
 
-  it.each([["text"], [1], [null]])("returns null for %j", (body) => expect(readEvents(body)).toBe(null));
+  it.each([["text"], [1], [null], [{}], [{ hello: 1 }], [[{}, { detail: {} }]], [{ Records: [{ eventName: "x" }] }]])(
+    "returns null for %j",
+    (body) => expect(readEvents(body)).toBe(null),
+  );
+
+  it("counts all events of a delivery, if one of them is known", () => {
+    expect(readEvents({ Records: [s3(), s3({ eventName: "ObjectRemoved:Delete" }), {}] })?.count).toBe(3);
+    expect(readEvents([])).toEqual({ count: 0, created: [] });
+  });
+
+  it("reads no event of a delivery with too many", () => {
+    const unread = new Proxy(Array(500_000).fill({}), {
+      get: (target, name) => {
+        if (name === "length") return target.length;
+        throw new Error(`Read: ${String(name)}`);
+      },
+    });
+    for (const body of [unread, { Records: unread }]) expect(readEvents(body)).toEqual({ count: 500_000, created: [] });
+  });
 });
 
 describe("events of buckets", () => {

@@ -2,6 +2,7 @@
 // and Azure Blob Storage (Event Grid). Formats: S3 User Guide "Event message structure" and "EventBridge event message
 // structure"; R2 "Event notifications"; Cloud Storage "Pub/Sub notifications"; Event Grid "Azure Blob Storage".
 import * as z from "zod";
+import { isObject } from "../request/parse-section.ts";
 
 /** A created object. `version` is another one for each version of the object. */
 export type BucketEvent = { readonly bucket: string; readonly key: string; readonly version: string };
@@ -98,17 +99,35 @@ function fromForm(key: string): string {
   }
 }
 
-const ManyEvents = z.union([
-  z.object({ Records: z.array(z.unknown()) }).transform(({ Records }) => Records),
-  z.array(z.unknown()),
-  z.looseObject({}).transform((one): unknown[] => [one]),
+/** Events of a known storage, also those that create no object. */
+const KnownEvent = z.union([
+  z.object({ eventName: z.string(), s3: z.object({}) }),
+  z.object({ Event: z.literal("s3:TestEvent") }),
+  z.object({ source: z.literal("aws.s3") }),
+  z.object({ action: z.string(), bucket: z.string(), object: z.object({}) }),
+  z.object({ message: z.object({ attributes: z.object({ eventType: z.string(), bucketId: z.string() }) }) }),
+  z.object({ eventType: z.string().startsWith("Microsoft.") }),
+  z.object({ type: z.string().startsWith("Microsoft.") }),
 ]);
 
-/** The created objects in a delivery, without other events; null if it has not the form of any delivery. */
-export function readEvents(body: unknown): BucketEvent[] | null {
-  const many = ManyEvents.safeParse(body);
-  if (!many.success) return null;
-  return many.data.flatMap((one) => AnyEvent.safeParse(one).data ?? []);
+/** Services send up to ten events in a request; forwarders of queues a hundred. */
+export const MAX_EVENTS = 100;
+
+/** A delivery: its number of events, and the created objects among them, which are not read from too many events. */
+export type BucketEvents = { readonly count: number; readonly created: readonly BucketEvent[] };
+
+/** Reads a delivery; null if none of its events has the form of a known storage. */
+export function readEvents(body: unknown): BucketEvents | null {
+  const events = eventsIn(body);
+  if (events === null || events.length > MAX_EVENTS) return events && { count: events.length, created: [] };
+  if (events.length > 0 && !events.some((event) => KnownEvent.safeParse(event).success)) return null;
+  return { count: events.length, created: events.flatMap((event) => AnyEvent.safeParse(event).data ?? []) };
+}
+
+function eventsIn(body: unknown): readonly unknown[] | null {
+  if (Array.isArray(body)) return body;
+  if (!isObject(body)) return null;
+  return Array.isArray(body.Records) ? body.Records : [body];
 }
 
 const Validation = z.tuple([
@@ -130,10 +149,16 @@ const Filter = z.union(
 /** The section `ingest` of a template. */
 export const IngestBody = z.strictObject({ prefix: Filter.exactOptional(), suffix: Filter.exactOptional() });
 
+/** The filters of a template: an object's key must have one of the prefixes and one of the suffixes. */
+export function filtersOf(ingest: unknown): { prefixes: string[]; suffixes: string[] } {
+  const { prefix = "", suffix = "" } = IngestBody.safeParse(ingest).data ?? {};
+  return { prefixes: [prefix].flat(), suffixes: [suffix].flat() };
+}
+
 /** True if the event of an object passes the filters of a template. */
 export function isWanted(key: string, ingest: unknown): boolean {
-  const { prefix = "", suffix = "" } = IngestBody.safeParse(ingest).data ?? {};
-  return [prefix].flat().some((one) => key.startsWith(one)) && [suffix].flat().some((one) => key.endsWith(one));
+  const { prefixes, suffixes } = filtersOf(ingest);
+  return prefixes.some((prefix) => key.startsWith(prefix)) && suffixes.some((suffix) => key.endsWith(suffix));
 }
 
 /** The variables that an event has values for. */

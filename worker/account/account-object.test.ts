@@ -44,6 +44,18 @@ describe("an account's jobs", () => {
     expect((await post(full.key)).status).toBe(201);
   });
 
+  it("are added to a count while their rows are not stored yet", async () => {
+    const object = accountOf(env, "being-started");
+    const now = Date.now();
+    vi.useFakeTimers({ toFake: ["Date"], now });
+    expect(await object.startJobs(40, 100)).toBe(40);
+    vi.setSystemTime(now + 6000);
+    expect(await Promise.all([object.startJobs(40, 40), object.startJobs(40, 40)])).toEqual([0, 0]);
+    vi.setSystemTime(now + 12_000);
+    expect(await object.startJobs(40, 100)).toBe(40);
+    vi.useRealTimers();
+  });
+
   const at = 1_000_000;
   it.each<[string, Parameters<typeof judgeJob>[0], number, string]>([
     ["were never counted", null, at, "count"],

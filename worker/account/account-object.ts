@@ -3,13 +3,12 @@ import { DurableObject } from "cloudflare:workers";
 import type { Failure } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import type { Env } from "../bindings.ts";
-import { unseal } from "../crypto/sealed-secret.ts";
 import { countUnfinished, findAccount } from "../db/accounts.ts";
 import { lastEventIdOf, refuse } from "../events/socket-stream.ts";
 import { log } from "../log.ts";
 import type { Message } from "../notify/outbox.ts";
+import { webhookSecretsOf } from "../notify/webhook-secrets.ts";
 import type { AccountEvent, AccountRpc, Admission } from "../rpc/account.ts";
-import { settingsOf } from "../settings.ts";
 import { AccountEvents } from "./account-events.ts";
 import { Messages } from "./messages.ts";
 import { Receivers } from "./receivers.ts";
@@ -18,15 +17,11 @@ import { RunningProbes } from "./running-probes.ts";
 /** The route that rotates a secret calls `forgetSecrets`; this limit applies when that call is lost. */
 const KEEP_SECRETS_MS = 60_000;
 
+const UNREAD = { signWith: null, readAfter: 0 };
+
 const TOO_MANY_LISTENERS: Failure = {
   code: "rate_limited",
   message: "Too many event streams of this account are open already",
-};
-
-type Secrets = {
-  readonly at: number;
-  readonly current: string;
-  readonly previous: { text: string; until: number } | null;
 };
 
 export class AccountObject extends DurableObject<Env> implements AccountRpc {
@@ -36,10 +31,11 @@ export class AccountObject extends DurableObject<Env> implements AccountRpc {
   readonly #followed = new FollowedJobs();
   readonly #probes: RunningProbes;
   #count: JobCount | null = null;
+  /** The times of the jobs that were admitted last: their rows may not be stored yet. */
+  #startedAt: number[] = [];
   #counting: Promise<void> | null = null;
-  #secrets: Secrets | null = null;
-  /** After a failure, the secrets are not read again before this time. */
-  #withoutSecretsUntil = 0;
+  /** The secrets that sign deliveries; null if they could not be read. They are not read again before `readAfter`. */
+  #secrets: { readonly signWith: readonly string[] | null; readonly readAfter: number } = UNREAD;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -72,6 +68,7 @@ export class AccountObject extends DurableObject<Env> implements AccountRpc {
   async #startJob(limit: number): Promise<boolean> {
     if (!(await this.#hasRoom(limit))) return false;
     if (this.#count) this.#count = { ...this.#count, started: this.#count.started + 1 };
+    this.#startedAt.push(Date.now());
     return true;
   }
 
@@ -135,18 +132,17 @@ export class AccountObject extends DurableObject<Env> implements AccountRpc {
   }
 
   async forgetSecrets(): Promise<void> {
-    this.#secrets = null;
-    this.#withoutSecretsUntil = 0;
+    this.#secrets = UNREAD;
   }
 
   /** Concurrent calls share a count. While the database is unavailable, every job is admitted. */
   #recount(limit: number): Promise<void> {
     const count = async (): Promise<void> => {
       const at = Date.now();
-      this.#count = { counted: this.#count?.counted ?? 0, at, started: 0 };
       try {
         const counted = await countUnfinished(this.env.DB, this.#id, limit);
-        this.#count = { counted, at, started: this.#count.started };
+        this.#startedAt = this.#startedAt.filter((time) => time > at - STORED_AFTER_MS);
+        this.#count = { counted, at, started: this.#startedAt.length };
       } catch (error) {
         log.warn("unfinished jobs not counted", { account: this.#id, error: messageOf(error) });
         this.#count = null;
@@ -159,31 +155,21 @@ export class AccountObject extends DurableObject<Env> implements AccountRpc {
   }
 
   /** The secrets that sign deliveries. Null if they cannot be read: then the job's own secret is used. */
-  async #signWith(): Promise<string[] | null> {
+  async #signWith(): Promise<readonly string[] | null> {
     const now = Date.now();
-    if ((this.#secrets?.at ?? 0) + KEEP_SECRETS_MS < now && now >= this.#withoutSecretsUntil)
-      await this.#readSecrets(now);
-    const secrets = this.#secrets;
-    if (!secrets) return null;
-    const previous = secrets.previous && secrets.previous.until > now ? [secrets.previous.text] : [];
-    return [secrets.current, ...previous];
+    if (now >= this.#secrets.readAfter) {
+      this.#secrets = { signWith: await this.#readSecrets(now), readAfter: now + KEEP_SECRETS_MS };
+    }
+    return this.#secrets.signWith;
   }
 
-  async #readSecrets(now: number): Promise<void> {
+  async #readSecrets(now: number): Promise<readonly string[] | null> {
     try {
-      const { sealingKeys } = settingsOf(this.env);
       const account = await findAccount(this.env.DB, this.#id);
-      if (!account) {
-        this.#withoutSecretsUntil = now + KEEP_SECRETS_MS;
-        return;
-      }
-      const open = (sealed: string): Promise<string> => unseal(sealed, `account:${account.id}`, sealingKeys);
-      const { sealedPreviousSecret: sealed, previousUntil: until } = account;
-      const previous = sealed !== null && until !== null && until > now ? { text: await open(sealed), until } : null;
-      this.#secrets = { at: now, current: await open(account.sealedWebhookSecret), previous };
+      return account && (await webhookSecretsOf(this.env, account, now));
     } catch (error) {
       log.warn("webhook secrets not readable", { account: this.#id, error: messageOf(error) });
-      this.#withoutSecretsUntil = now + KEEP_SECRETS_MS;
+      return this.#secrets.signWith;
     }
   }
 }
@@ -225,6 +211,8 @@ class FollowedJobs {
 type JobCount = { readonly counted: number; readonly at: number; readonly started: number };
 
 const KEEP_MS = 60_000;
+/** Time in which a job's row is stored. Younger jobs are added to a count, and some of them count twice. */
+const STORED_AFTER_MS = 10_000;
 /** Lifetime of a count at the limit: jobs may have ended since. */
 const KEEP_AT_LIMIT_MS = 5000;
 

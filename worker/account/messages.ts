@@ -7,7 +7,7 @@ import { seal, unseal } from "../crypto/sealed-secret.ts";
 import type { DeliveryResult } from "../notify/delivery.ts";
 import { afterSending, hostOf, isDelivered, Message } from "../notify/outbox.ts";
 import { postWebhook } from "../notify/webhook.ts";
-import type { Admission } from "../rpc/account.ts";
+import type { AccountRpc } from "../rpc/account.ts";
 import { settingsOf } from "../settings.ts";
 
 const PREFIX = "message:";
@@ -22,10 +22,7 @@ type Stored = z.infer<typeof Stored>;
 const contextOf = ({ id }: Pick<Message, "id">): string => `webhook:${id}`;
 
 /** Admits deliveries to a receiver, and learns their ends. */
-export type Gate = {
-  admitDelivery(receiver: string): Promise<Admission>;
-  deliveryEnded(receiver: string, wasDelivered: boolean): Promise<void>;
-};
+type Gate = Pick<AccountRpc, "admitDelivery" | "deliveryEnded">;
 
 export class Messages {
   readonly #kv: SyncKvStorage;

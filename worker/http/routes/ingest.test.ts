@@ -1,7 +1,9 @@
-import { exports } from "cloudflare:workers";
+import { env, exports } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { basic, jobBody, newAccount, SECRET_KEY, send } from "../../testing/jobs.ts";
+import { ADMIN, basic, bearer, jobBody, newAccount, SECRET_KEY, send } from "../../testing/jobs.ts";
+import { measuredDatabase } from "../../testing/measured-database.ts";
 import { CERTIFICATE, signLikeSns } from "../../testing/sns-certificate.ts";
+import { app } from "../app.ts";
 
 let account: Awaited<ReturnType<typeof newAccount>>;
 let url: string;
@@ -37,6 +39,10 @@ describe("POST /v2/ingest/:template/:token", () => {
     const events = { Records: [created("in/a+b.mov"), created("in/c.txt"), created("out/d.mov"), created("in/e.mp4")] };
     const { status, body } = await deliver(events);
     expect([status, body.jobs.length, body.ignored]).toEqual([200, 2, 2]);
+    const removed = { ...created("in/f.mov"), eventName: "ObjectRemoved:Delete" };
+    for (const nothing of [{ Records: [removed] }, { Service: "Amazon S3", Event: "s3:TestEvent" }]) {
+      expect(await deliver(nothing)).toMatchObject({ status: 200, body: { jobs: [], ignored: 1 } });
+    }
     const { body: requested } = await ask("GET", `/jobs/${body.jobs[0]}/request`);
     expect(requested).toMatchObject({
       request: {
@@ -84,8 +90,59 @@ describe("POST /v2/ingest/:template/:token", () => {
     });
   });
 
+  const thumbnails = { jpg: { path: "%d.jpg", number: 3 } };
+  const hls = (path: string) => ({ httpstream: { hls: { path }, variants: ["mp4:240p"] } });
+  const loops: [string, object, object, object][] = [
+    ["the second of several images", {}, thumbnails, { prefix: "in/", suffix: [".mp4", "2.jpg"] }],
+    ["a number that the prefix begins", {}, thumbnails, { prefix: ["in/a", "in/2"] }],
+    ["segments of a stream", {}, hls("hls"), { prefix: "in/", suffix: [".ts", ".mp4"] }],
+    ["another name of the server", { endpoint: "https://127.0.0.1" }, { mp4: { path: "b.mp4" } }, {}],
+  ];
+  it.each<[string, object, object, object]>([
+    ["images", { path: "out" }, thumbnails, { prefix: "in/" }],
+    ["images that end otherwise", { path: "in" }, thumbnails, { suffix: [".mp4", "a2.jpg"] }],
+    ["streams", { path: "" }, hls("out"), { suffix: [".mov", ".mp4"] }],
+    ["another bucket of the server", { bucket: "other" }, { mp4: { path: "b.mp4" } }, {}],
+    [
+      "a server with another key",
+      { endpoint: "https://s3.example.org", credentials: { access_key_id: "B", secret_access_key: "s" } },
+      { mp4: { path: "b.mp4" } },
+      {},
+    ],
+  ])("creates a job without a loop for %s", async (_, storage, outputs, ingest) => {
+    const at = { ...TEMPLATE.input, bucket: "clips", ...storage };
+    const put = await ask("PUT", "/templates/web", { ...TEMPLATE, storage: at, outputs, ingest });
+    expect(put.status).toBe(200);
+    expect(await deliver({ Records: [created("in/a.mp4")] })).toMatchObject({ status: 200, body: { ignored: 0 } });
+  });
+
+  it("creates no more jobs than the limit of its account, in any number of deliveries", async () => {
+    await env.DB.prepare("UPDATE accounts SET max_unfinished_jobs = 40 WHERE id = ?").bind(account.id).run();
+    const { db, work } = measuredDatabase(env.DB);
+    const post = (name: string) => {
+      const records = Array.from({ length: 100 }, (_, at) => created(`in/${name}-${at}.mov`));
+      const body = JSON.stringify({ Records: records });
+      return app.request(url, { method: "POST", body }, { ...env, DB: db });
+    };
+    const statuses = await Promise.all(Array.from({ length: 30 }, async (_, at) => (await post(`${at}`)).status));
+    expect(new Set(statuses)).toEqual(new Set([429]));
+    expect(
+      await env.DB.prepare("SELECT count(*) AS n FROM jobs WHERE account_id = ?").bind(account.id).first("n"),
+    ).toBe(40);
+    // The other deliveries are refused before any work: a look for the token, and a few statements of the others.
+    expect(work.calls).toBeLessThan(30 + 20);
+    const other = await newAccount();
+    expect((await send("/v2/jobs", { method: "POST", body: jobBody(), headers: basic(other.key) })).status).toBe(201);
+  });
+
   const rejected: [string, object | null, unknown, number, string][] = [
-    ["a body that is no event", null, "text", 400, "event_not_valid"],
+    ...["text", {}, { hello: 1 }, [{ Bucket: "clips" }]].map((body): (typeof rejected)[number] => [
+      `${JSON.stringify(body)}, which is no event`,
+      null,
+      body,
+      400,
+      "event_not_valid",
+    ]),
     ["too many events", null, { Records: Array(101).fill(created("in/a.mov")) }, 400, "event_not_valid"],
     [
       "another bucket than the template's",
@@ -99,6 +156,18 @@ describe("POST /v2/ingest/:template/:token", () => {
       {
         ...TEMPLATE,
         storage: { ...TEMPLATE.input, bucket: "clips", path: "in" },
+        ingest,
+      },
+      { Records: [created("in/a.mp4")] },
+      400,
+      "event_not_valid",
+    ]),
+    ...loops.map(([what, storage, outputs, ingest]): (typeof rejected)[number] => [
+      `a loop through ${what}`,
+      {
+        ...TEMPLATE,
+        storage: { ...TEMPLATE.input, bucket: "clips", path: "in", ...storage },
+        outputs,
         ingest,
       },
       { Records: [created("in/a.mp4")] },
@@ -132,11 +201,32 @@ describe("POST /v2/ingest/:template/:token", () => {
       expect((await deliver({ Records: [] }, path)).body.error_code).toBe("authentication_failed");
     }
     const { body } = await ask("GET", "/templates/web/tokens");
-    expect(body.tokens).toEqual([{ id: expect.stringMatching(/^[0-9a-f]{16}$/), created_at: expect.any(String) }]);
+    expect(body.tokens).toEqual([
+      { id: expect.stringMatching(/^[0-9a-f]{16}$/), created_at: expect.any(String), expires_at: null },
+    ]);
     const path = `/templates/web/tokens/${body.tokens[0].id}`;
     expect((await ask("DELETE", path)).body).toEqual({ id: body.tokens[0].id, revoked: true });
     expect((await ask("DELETE", path)).status).toBe(404);
     expect((await deliver({ Records: [] })).status).toBe(401);
+  });
+
+  it("ends with the API key that made it", async () => {
+    const end = Date.now() + 3_600_000;
+    const path = `/v2/admin/accounts/${account.id}/keys`;
+    const body = { expires_at: new Date(end).toISOString() };
+    const { body: key } = await send(path, { method: "POST", body, headers: bearer(ADMIN) });
+    const tokens = () => send("/v2/templates/web/tokens", { method: "POST", headers: basic(key.api_key) });
+    const made = [(await tokens()).body, (await tokens()).body];
+    const [first, second] = made.map(({ url: made }) => made.replace("https://copra.test", ""));
+    expect(made[0].expires_at).toMatch(/^\d{4}-/);
+    expect((await deliver([], first)).status).toBe(200);
+    vi.useFakeTimers({ toFake: ["Date"], now: end });
+    expect((await deliver([], first)).status).toBe(401);
+    vi.useRealTimers();
+    expect((await deliver([], second)).status).toBe(200);
+    await send(`/v2/admin/keys/${key.id}`, { method: "DELETE", headers: bearer(ADMIN) });
+    expect((await deliver([], second)).status).toBe(401);
+    expect((await deliver([])).status).toBe(200);
   });
 
   it("ends with its template, and has at most ten tokens", async () => {

@@ -8,9 +8,9 @@ import type { Env } from "../../bindings.ts";
 import type { Delivery } from "../../notify/delivery.ts";
 import { endpointResult } from "../../notify/outbox.ts";
 import { postWebhook } from "../../notify/webhook.ts";
+import { webhookSecretsOf } from "../../notify/webhook-secrets.ts";
 import { settingsOf } from "../../settings.ts";
 import type { ClientEnv } from "../auth/auth.ts";
-import { webhookSecretsOf } from "./webhook-secrets.ts";
 
 /** The period of SEND_RATE in wrangler.toml. */
 const RATE_SECONDS = 60;

@@ -1,22 +1,21 @@
-// The secrets that sign the webhooks of an account.
+// Replaces the secret that signs the webhooks of an account.
 import type { RotatedSecret } from "#shared/api/operator-responses.ts";
 import { contractDate } from "#shared/job/job-view.ts";
 import { messageOf } from "#shared/log.ts";
 import type { Env } from "../../bindings.ts";
 import { randomBytes } from "../../crypto/bytes.ts";
-import { seal, unseal } from "../../crypto/sealed-secret.ts";
+import { seal } from "../../crypto/sealed-secret.ts";
 import { replaceSecrets } from "../../db/accounts.ts";
 import type { Account } from "../../db/credentials.ts";
 import { log } from "../../log.ts";
 import { newWebhookSecret } from "../../notify/signature.ts";
+import { sealedFor } from "../../notify/webhook-secrets.ts";
 import { accountOf } from "../../rpc/account.ts";
 import { withDeadline } from "../../rpc/deadline.ts";
 import { settingsOf } from "../../settings.ts";
 
 /** The previous secret also signs for this time. */
 const OVERLAP_MS = 24 * 60 * 60_000;
-
-const sealedFor = ({ id }: Account): string => `account:${id}`;
 
 /**
  * Replaces the secret of an account. The previous secret also signs for a day. Throws AppError(account_state_conflict)
@@ -32,14 +31,6 @@ export async function rotateWebhookSecret(env: Env, account: Account): Promise<R
   });
   await notifyObject(env, account.id);
   return { account_id: account.id, webhook_secret: webhookSecret, previous_until: contractDate(previousUntil) };
-}
-
-/** The secrets that sign now, newest first. Throws AppError(sealing_key_missing). */
-export async function webhookSecretsOf(env: Env, account: Account, now: number): Promise<string[]> {
-  const { sealedWebhookSecret, sealedPreviousSecret, previousUntil } = account;
-  const previous = sealedPreviousSecret !== null && (previousUntil ?? 0) > now ? [sealedPreviousSecret] : [];
-  const { sealingKeys } = settingsOf(env);
-  return Promise.all([sealedWebhookSecret, ...previous].map((one) => unseal(one, sealedFor(account), sealingKeys)));
 }
 
 /** Notifies the account's object. If this call is lost, the object reads the secrets again within a minute. */
