@@ -231,7 +231,7 @@ describe("a sweep", () => {
     const JOB = new Proxy(env.JOB, {
       get: (target, name) => (name === "getByName" ? () => never : Reflect.get(target, name)),
     });
-    await round({ ...env, JOB }, Date.now(), { response: 20 });
+    await round({ ...env, JOB }, Date.now(), 20);
     expect((await findJob(env.DB, account.id, id))?.checkAt).toBeGreaterThan(Date.now());
   });
 
@@ -308,7 +308,7 @@ describe("a sweep's budget", () => {
       headers: bearer(ADMIN),
     });
     const silent = name === "STORAGE" || name === "MAIL" ? SILENT : silentNamespace;
-    await round({ ...env, [name]: silent } as Env, Date.now(), { response: 20, step: 300 }).catch(() => undefined);
+    await round({ ...env, [name]: silent } as Env, Date.now(), 20, 300).catch(() => undefined);
     if (name !== "STORAGE") expect((await ask("GET", `/v2/uploads/${upload.id}`)).status).toBe(404);
     expect(await statusOf(link)).toBe("expired");
     await send("/v2/admin/alerts/silent", { method: "DELETE", headers: bearer(ADMIN) });

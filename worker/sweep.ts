@@ -55,17 +55,13 @@ const STEPS: readonly (readonly [name: string, step: Step, budgetMs: number])[] 
 
 /**
  * Runs a sweep. A step that fails or is late does not stop the others; the next sweep repeats it. Throws the first error
- * after all steps. `limits` in ms: shorter limits for tests.
+ * after all steps. Tests have shorter limits.
  */
-export async function sweep(
-  env: Env,
-  now: number,
-  limits: { readonly response?: number; readonly step?: number } = {},
-): Promise<void> {
+export async function sweep(env: Env, now: number, responseMs = RESPONSE_MS, stepMs = SWEEP_MS * 2): Promise<void> {
   const errors: unknown[] = [];
   for (const [name, step, budgetMs] of STEPS) {
     try {
-      await withDeadline(name, step(env, now, limits.response ?? RESPONSE_MS), limits.step ?? budgetMs);
+      await withDeadline(name, step(env, now, responseMs), Math.min(budgetMs, stepMs));
     } catch (error) {
       log.error("sweep step failed", { step: name, error: messageOf(error) });
       errors.push(error);

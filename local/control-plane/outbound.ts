@@ -19,6 +19,12 @@ const NOT_RETURNED = new Set(["connection", "content-encoding", "keep-alive", "t
 /** Statuses of responses without a body (Fetch standard, "null body status"). */
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
+/**
+ * The Worker gives up webhooks after 15 s (worker/notify/send.ts). Miniflare does not tell, so webhooks, which alone
+ * have an id, end here.
+ */
+const WEBHOOK_MS = 20_000;
+
 /** `edge`: carries out requests as Cloudflare's edge does; `direct`: without the edge. */
 export type OutboundMode = "direct" | "edge";
 
@@ -29,6 +35,7 @@ export type OutboundMode = "direct" | "edge";
 export function guardedOutbound(
   allow: AllowPrivate,
   mode: OutboundMode = "direct",
+  webhookMs = WEBHOOK_MS,
 ): (request: Request) => Promise<Response> {
   const isEdge = mode === "edge";
   const refuse = (host: string): AppError =>
@@ -45,7 +52,8 @@ export function guardedOutbound(
       const body = request.body === null ? null : Buffer.from(await request.arrayBuffer());
       const headers = withoutNames([...request.headers], NOT_PASSED);
       const method = isEdge ? edgeMethod(request.method, url) : request.method;
-      const response = await sendRequest(request.url, { dispatcher, method, headers, body });
+      const limits = "webhook-id" in headers ? { headersTimeout: webhookMs } : {};
+      const response = await sendRequest(request.url, { dispatcher, method, headers, body, ...limits });
       const returned = withoutNames(pairsOf(response.headers), NOT_RETURNED);
       if (method === request.method && !WITHOUT_BODY.has(response.statusCode)) {
         const streamed = Readable.toWeb(response.body) as ReadableStream<Uint8Array>;

@@ -68,6 +68,18 @@ it.each(["http://10.0.0.1/", "http://169.254.169.254/latest", "http://[fd00::1]/
   },
 );
 
+it("closes the connection of a webhook that gets no response", async () => {
+  const silent = createServer(() => undefined).listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  const closed = once(silent, "connection").then(([socket]) => once(socket, "close"));
+  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/hook`;
+  const webhook = new Request(url, { method: "POST", headers: { "webhook-id": "a" }, body: "{}" });
+  const answer = await guardedOutbound("loopback", "direct", 100)(webhook);
+  expect(decodeURIComponent(answer.headers.get(FAILED_HEADER) ?? "")).toMatch(/Timeout/i);
+  await closed;
+  silent.close();
+});
+
 it("returns responses to the Worker's requests unchanged, also redirects", async () => {
   const accepted = await send(`${origin}/a`, { method: "POST", body: "abc" });
   expect([accepted.status, accepted.failure, accepted.answer.headers.get("x-size")]).toEqual([201, null, "3"]);

@@ -50,6 +50,22 @@ it("logs internal details in a single line, without passwords and queries of URL
   expect(written[0]).not.toMatch(/pass|sig=|token/);
 });
 
+it.each(["/v2/ingest/web/secret-token", "/v2/links/secret-token", "/v2/links/secret-token/parts/1"])(
+  "logs no token of %s",
+  async (path) => {
+    const lines = vi.spyOn(console, "log");
+    const failing = new Hono().get("*", () => {
+      throw new Error("failed");
+    });
+    failing.onError(onError);
+    await failing.request(path);
+    const written = lines.mock.calls.map(([line]) => String(line));
+    lines.mockRestore();
+    expect(written.join()).toContain("request failed");
+    expect(written.join()).not.toContain("secret-token");
+  },
+);
+
 it("returns 429 for too many requests with the same key, but not for another key", async () => {
   const [busy, calm] = [await newAccount(), await newAccount()];
   const tight = { ...env, CLIENT_RATE: env.TIGHT_RATE };

@@ -41,8 +41,8 @@ export function errorResponse(
 export const isTransientError = (error: unknown): boolean =>
   error instanceof Error && (error instanceof AppError || "retryable" in error || "overloaded" in error);
 
-/** The path without the token of `/v2/ingest/:template/:token`. */
-const withoutToken = (path: string): string => path.replace(/^(\/v2\/ingest\/[^/]*\/).*/, "$1…");
+/** The path without the token of `/v2/ingest/:template/:token` and `/v2/links/:token`. */
+const withoutToken = (path: string): string => path.replace(/^(\/v2\/(?:ingest\/[^/]*|links)\/).*/, "$1…");
 
 /** Converts any error to a response, without internal details. */
 export function onError(error: Error, context: Context): Response {

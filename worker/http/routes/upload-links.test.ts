@@ -78,6 +78,9 @@ describe("an upload link", () => {
     await sweep(link);
     expect((await linkNow(account.key, link)).job).toBe(ended.job);
     expect(await jobs()).toHaveLength(before.length + 1);
+    expect(
+      await env.DB.prepare("SELECT sealed FROM upload_links WHERE id = ?").bind(link.id).first("sealed"),
+    ).toBeNull();
     const { body: request } = await send(`/v2/jobs/${ended.job}/request`, { headers: basic(account.key) });
     expect(request.request.input).toEqual({ upload: done.body.id });
   });
