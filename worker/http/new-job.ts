@@ -34,7 +34,7 @@ export const creatorOf = (context: Context<ClientEnv>): JobCreator => ({
 });
 
 /** The account's part in the order of work on the nodes. */
-export const shareOf = ({ weight, maxRunning, maxPriority }: Account): JobSpec["share"] => ({
+export const shareOf = ({ weight, maxRunning, maxPriority }: Account): NewJobSpec["share"] => ({
   weight,
   maxRunning,
   maxPriority,
