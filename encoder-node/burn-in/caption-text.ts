@@ -15,7 +15,6 @@ export type Script = { readonly script: AssScript; readonly notes: readonly stri
 export async function scriptOf(read: SubtitleText, burn: BurnSpec, fonts: Fonts, signal: AbortSignal): Promise<Script> {
   const { script, notes } = await unseparated(read, burn, fonts, signal);
   const events = separateEvents(shiftEvents(script.events, toHundredths(burn.shiftMs)));
-  if (!events) throw new AppError("subtitle_failed", "too many of its captions overlap");
   return { script: { ...script, events }, notes };
 }
 

@@ -1,4 +1,5 @@
 // Reads the header, names and metrics of TrueType and OpenType files. Everything else is read by libass, in a sandbox.
+import { firstIndex } from "#shared/first-index.ts";
 import { FONT_NAME } from "#shared/job/burn.ts";
 
 export type Font = {
@@ -58,38 +59,33 @@ export function glyphsIn(bytes: Uint8Array): (codePoint: number) => boolean {
 const SEGMENTS = 4;
 const GROUPS = 12;
 
-/** The maps of Unicode characters, in the formats 4 and 12. */
+/** The first map of Unicode characters in each of the formats 4 and 12. */
 function characterMaps(cmap: DataView): DataView[] {
-  const found: DataView[] = [];
+  const maps = new Map<number, DataView>();
   for (let at = 4; at < 4 + 8 * cmap.getUint16(2); at += 8) {
     const [platform, encoding] = [cmap.getUint16(at), cmap.getUint16(at + 2)];
     const map = new DataView(cmap.buffer, cmap.byteOffset + cmap.getUint32(at + 4));
     const isUnicode = platform === 0 || (platform === WINDOWS && (encoding === 1 || encoding === 10));
-    if (isUnicode && [SEGMENTS, GROUPS].includes(map.getUint16(0))) found.push(map);
+    const format = isUnicode ? map.getUint16(0) : 0;
+    if ([SEGMENTS, GROUPS].includes(format) && !maps.has(format)) maps.set(format, map);
   }
-  return found;
+  return [...maps.values()];
 }
 
 /** 0: the font lacks the character. */
 function glyphOf(map: DataView, codePoint: number): number {
   if (map.getUint16(0) === GROUPS) {
-    const end = 16 + 12 * map.getUint32(12);
-    for (let at = 16; at < end; at += 12) {
-      const first = map.getUint32(at);
-      if (codePoint >= first && codePoint <= map.getUint32(at + 4)) return map.getUint32(at + 8) + codePoint - first;
-    }
-    return 0;
+    const at = 16 + 12 * firstIndex(map.getUint32(12), (group) => map.getUint32(20 + 12 * group) >= codePoint);
+    if (at === 16 + 12 * map.getUint32(12) || map.getUint32(at) > codePoint) return 0;
+    return map.getUint32(at + 8) + codePoint - map.getUint32(at);
   }
   const length = map.getUint16(6);
-  for (let at = 14; at < 14 + length; at += 2) {
-    if (map.getUint16(at) < codePoint) continue;
-    const first = at + length + 2;
-    if (map.getUint16(first) > codePoint) return 0;
-    const [delta, offset] = [map.getUint16(first + length), map.getUint16(first + 2 * length)];
-    if (offset === 0) return (codePoint + delta) & 0xffff;
-    return map.getUint16(first + 2 * length + offset + 2 * (codePoint - map.getUint16(first)));
-  }
-  return 0;
+  const at = 14 + 2 * firstIndex(length >> 1, (segment) => map.getUint16(14 + 2 * segment) >= codePoint);
+  const first = at + length + 2;
+  if (at >= 14 + length || map.getUint16(first) > codePoint) return 0;
+  const [delta, offset] = [map.getUint16(first + length), map.getUint16(first + 2 * length)];
+  if (offset === 0) return (codePoint + delta) & 0xffff;
+  return map.getUint16(first + 2 * length + offset + 2 * (codePoint - map.getUint16(first)));
 }
 
 /** The tables by their tags; null if the header is not that of a font, or if a table is not in the file. */
@@ -110,6 +106,9 @@ const FAMILY = 1;
 const WINDOWS = 3;
 const ENGLISH = 0x409;
 
+/** Longer names are not usable. Records may overlap, so that a small file can have thousands of long names. */
+const MAX_NAME_BYTES = 160;
+
 /** The family in English, or in the first language. libass knows only the names for Windows. */
 function familyOf(table: DataView): string | null {
   const count = table.getUint16(2);
@@ -117,10 +116,13 @@ function familyOf(table: DataView): string | null {
   let found: string | null = null;
   for (let at = 6; at < 6 + 12 * count; at += 12) {
     if (table.getUint16(at) !== WINDOWS || table.getUint16(at + 6) !== FAMILY) continue;
+    const isEnglish = table.getUint16(at + 4) === ENGLISH;
+    const bytes = table.getUint16(at + 8);
+    if (bytes > MAX_NAME_BYTES || (found !== null && !isEnglish)) continue;
     const start = strings + table.getUint16(at + 10);
-    const units = Array.from({ length: table.getUint16(at + 8) >> 1 }, (_, unit) => table.getUint16(start + 2 * unit));
-    const name = String.fromCharCode(...units);
-    if (found === null || table.getUint16(at + 4) === ENGLISH) found = name;
+    const units = Array.from({ length: bytes >> 1 }, (_, unit) => table.getUint16(start + 2 * unit));
+    found = String.fromCharCode(...units);
+    if (isEnglish) break;
   }
   return found !== null && FONT_NAME.test(found) ? found : null;
 }

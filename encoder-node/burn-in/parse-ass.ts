@@ -1,6 +1,7 @@
 // Parses ASS and SSA files of clients. Only known fields pass, as numbers within bounds: fonts and images in the file,
 // comments and effects are dropped.
 
+import { AppError } from "#shared/errors.ts";
 import { clockMs } from "#shared/media/clock-time.ts";
 import { type AssEvent, type AssScript, type AssStyle, STYLE_NUMBERS, toHundredths } from "./ass-script.ts";
 import { cleanText, type TagContext } from "./ass-tags.ts";
@@ -16,7 +17,7 @@ const MAX_RESOLUTION = 20_000;
 /** Fonts of the run: `fallback` replaces unknown fonts. */
 export type Fonts = Pick<TagContext, "fontOf"> & { readonly fallback: string };
 
-/** Returns the script, or the reason why it is not usable. */
+/** Returns the script, or the reason why it is not usable. Throws AppError `subtitle_failed` for too many events. */
 export function parseAss(text: string, { fontOf, fallback }: Fonts): AssScript | string {
   const sections = sectionsOf(text);
   const info = new Map((sections.get("script info") ?? []).map(({ name, value }) => [name, value]));
@@ -27,7 +28,6 @@ export function parseAss(text: string, { fontOf, fallback }: Fonts): AssScript |
   const named = styles.length > 0 ? styles : [styleOf(new Map(), true, { fontOf, fallback })];
   const context = { styles: new Set(named.map(({ name }) => name)), fontOf, width, height };
   const events = eventsOf(sections.get("events") ?? [], context, named[0]?.name ?? "Default");
-  if (events.length > MAX_EVENTS) return "it has too many events";
   return {
     width,
     height,
@@ -67,19 +67,24 @@ function resolutionOf(info: ReadonlyMap<string, string>): { width: number; heigh
   return { width, height };
 }
 
-/** Fields of lines, by lower-case names of the section's format. The last field contains further commas. */
-function fieldsOf(lines: readonly Line[], wanted: string): ReadonlyMap<string, string>[] {
-  let format: string[] = [];
-  const found: ReadonlyMap<string, string>[] = [];
+/**
+ * Known fields of lines, by lower-case names of the section's format. The last field contains further commas. A format
+ * may have thousands of fields, and a file a million lines: only a line at a time is in memory.
+ */
+function* fieldsOf(lines: readonly Line[], wanted: string): Generator<ReadonlyMap<string, string>, void> {
+  let last = -1;
+  let known: (readonly [field: string, at: number])[] = [];
   for (const { name, value } of lines) {
-    if (name === "format") format = value.split(",").map((one) => one.trim().toLowerCase());
-    if (name !== wanted || format.length === 0) continue;
+    if (name === "format") {
+      const format = value.split(",").map((field, at) => [field.trim().toLowerCase(), at] as const);
+      last = format.length - 1;
+      known = [...new Map(format)].filter(([field]) => FIELDS.has(field));
+    }
+    if (name !== wanted || last < 0) continue;
     const parts = value.split(",");
-    const last = parts.slice(format.length - 1).join(",");
-    const values = [...parts.slice(0, format.length - 1).map((one) => one.trim()), last];
-    found.push(new Map(format.map((field, at) => [field, values[at] ?? ""])));
+    const valueAt = (at: number): string => (at < last ? (parts[at] ?? "").trim() : parts.slice(last).join(","));
+    yield new Map(known.map(([field, at]) => [field, valueAt(at)]));
   }
-  return found;
 }
 
 type Bounds = readonly [min: number, max: number];
@@ -104,11 +109,23 @@ const STYLE_BOUNDS: Readonly<Record<(typeof STYLE_NUMBERS)[number], readonly [Bo
   Encoding: [[-1, 255], 1],
 };
 
-const stylesOf = (lines: readonly Line[], isNew: boolean, fonts: Fonts): AssStyle[] => {
-  const all = fieldsOf(lines, "style").map((fields) => styleOf(fields, isNew, fonts));
-  // The last of several styles with one name counts.
-  return [...new Map(all.map((style) => [style.name, style])).values()];
-};
+/** All fields that have a meaning here. */
+const FIELDS: ReadonlySet<string> = new Set([
+  ...Object.keys(STYLE_BOUNDS).map((field) => field.toLowerCase()),
+  ...["name", "fontname", "fontsize", "layer", "start", "end", "style", "text"],
+  ...["primary", "secondary", "outline", "tertiary", "back"].map((color) => `${color}colour`),
+]);
+
+/** The last of several styles with one name counts. Stops at too many styles. */
+function stylesOf(lines: readonly Line[], isNew: boolean, fonts: Fonts): AssStyle[] {
+  const styles = new Map<string, AssStyle>();
+  for (const fields of fieldsOf(lines, "style")) {
+    const style = styleOf(fields, isNew, fonts);
+    styles.set(style.name, style);
+    if (styles.size > MAX_STYLES) break;
+  }
+  return [...styles.values()];
+}
 
 function styleOf(fields: ReadonlyMap<string, string>, isNew: boolean, { fontOf, fallback }: Fonts): AssStyle {
   const numbers = STYLE_NUMBERS.map((name) => {
@@ -154,11 +171,25 @@ function colorOf(text: string | undefined, usual: number): Color {
   return { red: byte(0), green: byte(8), blue: byte(16), alpha: byte(24) };
 }
 
+/** The events of lines; `eventOf` returns null for a line without an event. Stops at too many events. */
+function eventsIn<Event>(
+  lines: readonly Line[],
+  eventOf: (fields: ReadonlyMap<string, string>) => Event | null,
+): Event[] {
+  const events: Event[] = [];
+  for (const fields of fieldsOf(lines, "dialogue")) {
+    const event = eventOf(fields);
+    if (event) events.push(event);
+    if (events.length > MAX_EVENTS) throw new AppError("subtitle_failed", "it has too many events");
+  }
+  return events;
+}
+
 function eventsOf(lines: readonly Line[], context: TagContext, firstStyle: string): AssEvent[] {
-  return fieldsOf(lines, "dialogue").flatMap((fields) => {
+  return eventsIn(lines, (fields): AssEvent | null => {
     const times = timesOf(fields);
     const text = times ? cleanText(fields.get("text") ?? "", context) : "";
-    if (!times || text === "") return [];
+    if (!times || text === "") return null;
     const style = nameOf(fields.get("style") ?? "");
     const margin = (name: string): number => Math.trunc(bounded(fields.get(name), [0, MAX_RESOLUTION], 0));
     return {

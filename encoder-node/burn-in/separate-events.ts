@@ -1,4 +1,6 @@
 // Moves events in time, and separates events that libass would stack.
+import { firstIndex } from "#shared/first-index.ts";
+import { textBudget } from "../package/text/text-budget.ts";
 import type { AssEvent } from "./ass-script.ts";
 import { partOf } from "./started-later.ts";
 
@@ -9,32 +11,30 @@ export const shiftEvents = (events: readonly AssEvent[], byMs: number): AssEvent
     return moved.endMs <= 0 ? [] : [partOf(moved, Math.max(0, moved.startMs), moved.endMs)];
   });
 
-const MAX_PARTS = 200_000;
-
 /** libass places these where they state, without regard to other events. Text outside of blocks has no such tags. */
 const PLACED = /\\(?:pos|move)\(/;
 
 /**
  * Divides events of a layer that overlap in time, so that all of them start and end together. libass keeps the place of
  * a stacked event as long as it is shown, so its place depends on events before it. A chunk that starts later has not
- * shown those. Null if there are far too many parts.
+ * shown those. Throws AppError `subtitle_failed` if the text of all parts would become far too long.
  */
-export function separateEvents(events: readonly AssEvent[]): AssEvent[] | null {
+export function separateEvents(events: readonly AssEvent[]): AssEvent[] {
   const divided = new Map<AssEvent, AssEvent[]>();
-  let parts = events.length;
+  const spend = textBudget("too many of its captions overlap");
   for (const layer of Map.groupBy(events.filter(isStacked), (event) => event.layer).values()) {
     for (const cluster of clustersOf(layer)) {
       const times = [...new Set(cluster.flatMap(({ startMs, endMs }) => [startMs, endMs]))].sort((a, b) => a - b);
       for (const event of cluster) {
         const from = firstAbove(times, event.startMs);
         const inside = times.slice(from, firstAbove(times, event.endMs - 1));
-        parts += inside.length;
-        if (parts > MAX_PARTS) return null;
         const bounds = [event.startMs, ...inside, event.endMs];
-        divided.set(
-          event,
-          bounds.slice(1).map((to, at) => partOf(event, bounds[at] ?? 0, to)),
-        );
+        const parts = bounds.slice(1).map((to, at) => {
+          const part = partOf(event, bounds[at] ?? 0, to);
+          spend(part.text);
+          return part;
+        });
+        divided.set(event, parts);
       }
     }
   }
@@ -44,15 +44,8 @@ export function separateEvents(events: readonly AssEvent[]): AssEvent[] | null {
 const isStacked = ({ text }: AssEvent): boolean => !PLACED.test(text);
 
 /** Index of the first time above a time. */
-function firstAbove(times: readonly number[], time: number): number {
-  let [low, high] = [0, times.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((times[middle] ?? 0) > time) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
+const firstAbove = (times: readonly number[], time: number): number =>
+  firstIndex(times.length, (at) => (times[at] ?? 0) > time);
 
 /** Groups of at least two events, of which each overlaps another. */
 function clustersOf(events: readonly AssEvent[]): AssEvent[][] {

@@ -25,8 +25,10 @@ type Unit = { readonly ms: number; readonly from: number; readonly to: number };
 export function captionPairs(data: Buffer, times: string): CaptionPair[] {
   const pairs: CaptionPair[] = [];
   for (const { ms, from, to } of unitsOf(times).toSorted((a, b) => a.ms - b.ms)) {
-    pairs.push(...pairsIn(data.subarray(from, to), ms));
-    if (pairs.length > MAX_PAIRS) throw new AppError("subtitle_failed", "they have too much data");
+    for (const pair of pairsIn(data.subarray(from, to), ms)) {
+      pairs.push(pair);
+      if (pairs.length > MAX_PAIRS) throw new AppError("subtitle_failed", "they have too much data");
+    }
   }
   return pairs;
 }
@@ -47,8 +49,7 @@ function unitsOf(times: string): Unit[] {
   return units;
 }
 
-function pairsIn(unit: Buffer, ms: number): CaptionPair[] {
-  const pairs: CaptionPair[] = [];
+function* pairsIn(unit: Buffer, ms: number): Generator<CaptionPair> {
   for (let at = unit.indexOf(MARK); at >= 0; at = unit.indexOf(MARK, at + MARK.length)) {
     const bytes = withoutPrevention(unit, at + MARK.length);
     const [flags = 0] = bytes;
@@ -57,10 +58,9 @@ function pairsIn(unit: Buffer, ms: number): CaptionPair[] {
       const [mark = 0, first = 0, second = 0] = bytes.slice(from, from + 3);
       const [isValid, type] = [(mark & 4) !== 0, mark & 3];
       const isPadding = ((first | second) & 0x7f) === 0;
-      if (isValid && type < 2 && !isPadding) pairs.push({ ms, field: type === 0 ? 1 : 2, first, second });
+      if (isValid && type < 2 && !isPadding) yield { ms, field: type === 0 ? 1 : 2, first, second };
     }
   }
-  return pairs;
 }
 
 /** Removes the bytes that prevent start codes inside units (ITU-T H.264 §7.4.1). MPEG-2 has none there. */

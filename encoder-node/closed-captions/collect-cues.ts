@@ -1,11 +1,9 @@
 // Makes cues of WebVTT from the screens that a decoder of CEA-608 reports.
 import type { CaptionScreen, CueHandler, Row, StyledUnicodeChar } from "@svta/cml-608";
-import { AppError } from "#shared/errors.ts";
 import { escapedText } from "../package/text/escaped-text.ts";
 import { CUE_COLORS, type Cue, MAX_CUE_MS } from "../package/text/subtitle-cues.ts";
+import { textBudget } from "../package/text/text-budget.ts";
 
-/** Limit for the text of a channel, as for files. */
-const MAX_CHARACTERS = 20e6;
 /** Text that grows after shorter pauses is a single cue, which appears with its first characters. */
 const MAX_PAUSE_MS = 500;
 const [ROWS, COLUMNS] = [15, 32];
@@ -32,7 +30,7 @@ type Shown = {
 /** Receives each screen of a channel as soon as another screen replaces it. */
 export class CueCollector implements CueHandler {
   readonly #cues: Cue[] = [];
-  #characters = 0;
+  readonly #spend = textBudget("they have too much text");
   #last: Shown | null = null;
 
   newCue(startMs: number, endMs: number, screen: CaptionScreen): void {
@@ -51,8 +49,7 @@ export class CueCollector implements CueHandler {
 
   #keep(): void {
     for (const cue of this.#last ? cuesOf(this.#last) : []) {
-      this.#characters += cue.settings.length + cue.text.length;
-      if (this.#characters > MAX_CHARACTERS) throw new AppError("subtitle_failed", "they have too much text");
+      this.#spend(cue.settings, cue.text);
       this.#cues.push(cue);
     }
     this.#last = null;

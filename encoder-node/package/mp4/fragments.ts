@@ -81,7 +81,7 @@ function readRun(trun: Buffer, defaults: SampleDefaults, from: number, samples: 
   const firstFlags = flags & 0x4 ? fields() : null;
   let decodedAt = from;
   const count = trun.readUInt32BE(4);
-  if (count > MAX_SAMPLES) throw new Error(`MP4 fragment has too many samples: ${count}`);
+  if (samples.length + count > MAX_SAMPLES) throw new Error(`MP4 fragment has too many samples: ${count}`);
   for (let at = 0; at < count; at += 1) {
     const duration = flags & 0x100 ? fields() : defaults.duration;
     const sizeBytes = flags & 0x200 ? fields() : defaults.sizeBytes;

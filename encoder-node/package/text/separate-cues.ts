@@ -1,8 +1,6 @@
 // Separates cues that overlap, for formats that show a single text at a time.
-import { AppError } from "#shared/errors.ts";
 import type { Cue, WebVtt } from "./subtitle-cues.ts";
-
-const MAX_CHARACTERS = 20e6;
+import { textBudget } from "./text-budget.ts";
 
 /**
  * Cues of which never two are shown together: where cues overlap, a cue has the lines of all of them. Throws AppError
@@ -12,15 +10,15 @@ export function separateCues({ definitions, cues }: WebVtt): WebVtt {
   const times = [...new Set(cues.flatMap(({ startMs, endMs }) => [startMs, endMs]))].toSorted((a, b) => a - b);
   const separate: Cue[] = [];
   let active: Cue[] = [];
-  let [next, characters] = [0, 0];
+  let next = 0;
+  const spend = textBudget("too many of its cues overlap");
   for (const [at, startMs] of times.entries()) {
     active = active.filter(({ endMs }) => endMs > startMs);
     for (let cue = cues[next]; cue && cue.startMs <= startMs; cue = cues[++next]) active.push(cue);
     const [first] = active;
     if (!first) continue;
     const text = active.map((cue) => cue.text).join("\n");
-    characters += text.length;
-    if (characters > MAX_CHARACTERS) throw new AppError("subtitle_failed", "too many of its cues overlap");
+    spend(text);
     separate.push({ ...first, startMs, endMs: times[at + 1] ?? first.endMs, text });
   }
   return { definitions, cues: separate };

@@ -182,12 +182,14 @@ function textParts(node: Node, span: Span, context: Context, keepsSpace: boolean
 }
 
 function tagsOf(attributes: Attributes, { styles }: Context): string[] {
-  const referenced = (attributes.style ?? "").split(/\s+/).map((id) => styles.get(id) ?? {});
-  const style: Attributes = Object.assign({}, ...referenced, attributes);
+  // The last style that an element names counts first. An element may name a style thousands of times.
+  const ids = new Set((attributes.style ?? "").split(/\s+/).reverse());
+  const referenced = [attributes, ...[...ids].map((id) => styles.get(id))];
+  const stated = (name: string): string | undefined => referenced.find((style) => style?.[name] !== undefined)?.[name];
   return [
-    ...(style.fontStyle === "italic" || style.fontStyle === "oblique" ? ["i"] : []),
-    ...(style.fontWeight === "bold" ? ["b"] : []),
-    ...(style.textDecoration?.split(" ").includes("underline") ? ["u"] : []),
+    ...(/^(?:italic|oblique)$/.test(stated("fontStyle") ?? "") ? ["i"] : []),
+    ...(stated("fontWeight") === "bold" ? ["b"] : []),
+    ...(stated("textDecoration")?.split(" ").includes("underline") ? ["u"] : []),
     ...(attributes.ruby === "text" ? ["rt"] : []),
   ];
 }

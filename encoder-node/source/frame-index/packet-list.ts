@@ -19,10 +19,10 @@ const MAX_PACKETS = 5_200_000;
 const FIRST_CAPACITY = 1 << 15;
 
 const PACKET =
-  /^packet\|stream_index=(\d+)\|pts=(-?\d+|N\/A)\|dts=(-?\d+|N\/A)\|duration=(-?\d+|N\/A)\|size=(\d+)\|flags=(\S*)/;
+  /^packet\|stream_index=(\d{1,4})\|pts=(-?\d+|N\/A)\|dts=(-?\d+|N\/A)\|duration=(-?\d+|N\/A)\|size=(\d+)\|flags=(\S*)/;
 
 /** In a transport stream, tracks are listed within their programs. */
-const TRACK = /(?:^|\|)stream\|index=(\d+)\|time_base=(\d+)\/(\d+)/;
+const TRACK = /(?:^|\|)stream\|index=(\d{1,4})\|time_base=(\d+)\/(\d+)/;
 
 /** The value of `-show_entries`, with `-of compact`. */
 export const PACKET_ENTRIES = "packet=stream_index,pts,dts,duration,size,flags:stream=index,time_base";

@@ -136,7 +136,7 @@ export type ListedPacket = {
 
 const ENTRIES = "packet=stream_index,pts_time,dts_time,duration_time,size,flags";
 const PACKET =
-  /^packet\|stream_index=(\d+)\|pts_time=([^|]+)\|dts_time=([^|]+)\|duration_time=([^|]+)\|size=(\d+)\|flags=([^|]*)/;
+  /^packet\|stream_index=(\d{1,4})\|pts_time=([^|]+)\|dts_time=([^|]+)\|duration_time=([^|]+)\|size=(\d+)\|flags=([^|]*)/;
 
 /** Like `runPacketListing`, by packets. `argv` selects the packets. */
 export function listPackets(

@@ -15,8 +15,8 @@ export type IsoFileType = {
 const ENTRIES: Readonly<Record<string, "video" | "audio">> = { encv: "video", enca: "audio" };
 /** The path to the sample entries of all tracks. */
 const ENTRY_PATH = ["moov", "trak", "mdia", "minf", "stbl", "stsd"];
-/** Maximum number of boxes that are read per level: fragmented files have thousands of fragments after their header. */
-const MAX_BOXES = 500;
+/** Maximum number of boxes that are read: fragmented files have thousands of fragments after their header. */
+const MAX_BOXES = 5000;
 /** `stsd` starts with version, flags and the number of entries; the entries are boxes. */
 const STSD_HEADER_BYTES = 8;
 
@@ -25,10 +25,10 @@ export async function readIsoFileType(path: string): Promise<IsoFileType> {
   const file = await open(path, "r");
   try {
     const { size } = await file.stat();
-    const [first] = await boxesOf(file, 0, size, 1);
+    const [first] = await boxesOf(file, 0, size, { boxes: 1 });
     if (first?.type !== "ftyp") return { brand: null, encrypted: new Set() };
     const brand = await bytesAt(file, first.bodyAt, Math.min(4, size - first.bodyAt));
-    const entries = await entriesOf(file, 0, size, ENTRY_PATH);
+    const entries = await entriesOf(file, { from: 0, to: size }, ENTRY_PATH, { boxes: MAX_BOXES });
     return { brand: brand.toString("latin1"), encrypted: new Set(entries.flatMap((type) => ENTRIES[type] ?? [])) };
   } finally {
     await file.close();
@@ -37,26 +37,27 @@ export async function readIsoFileType(path: string): Promise<IsoFileType> {
 
 type PlacedBox = Pick<BoxHeader, "type"> & { readonly bodyAt: number; readonly endAt: number };
 
+/** `left`: the number of boxes that may still be read. */
 async function entriesOf(
   file: FileHandle,
-  from: number,
-  to: number,
+  { from, to }: { readonly from: number; readonly to: number },
   [next, ...path]: readonly string[],
+  left: { boxes: number },
 ): Promise<string[]> {
-  const boxes = await boxesOf(file, from, to, MAX_BOXES);
+  const boxes = await boxesOf(file, from, to, left);
   if (next === undefined) return boxes.map(({ type }) => type);
   const found: string[] = [];
   for (const { type, bodyAt, endAt } of boxes) {
     const skipped = type === "stsd" ? STSD_HEADER_BYTES : 0;
-    if (type === next) found.push(...(await entriesOf(file, bodyAt + skipped, endAt, path)));
+    if (type === next) found.push(...(await entriesOf(file, { from: bodyAt + skipped, to: endAt }, path, left)));
   }
   return found;
 }
 
 /** The boxes in a range of the file, up to the first invalid box. */
-async function boxesOf(file: FileHandle, from: number, to: number, most: number): Promise<PlacedBox[]> {
+async function boxesOf(file: FileHandle, from: number, to: number, left: { boxes: number }): Promise<PlacedBox[]> {
   const boxes: PlacedBox[] = [];
-  for (let at = from; at < to && boxes.length < most; ) {
+  for (let at = from; at < to && left.boxes > 0; left.boxes--) {
     const header = headerIn(await bytesAt(file, at, Math.min(MAX_HEADER_BYTES, to - at)));
     if (!header) break;
     boxes.push({ type: header.type, bodyAt: at + header.headerBytes, endAt: Math.min(to, at + header.sizeBytes) });
