@@ -1,5 +1,6 @@
 // Reads the brand of an ISO base media file and the kinds of its encrypted tracks, which ffprobe does not report.
-import { type FileHandle, open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { openSource } from "../../folders/open-source.ts";
 import { bytesAt } from "../../package/mp4/box-file.ts";
 import { type BoxHeader, boxHeader, MAX_HEADER_BYTES } from "../../package/mp4/boxes.ts";
 
@@ -22,7 +23,7 @@ const STSD_HEADER_BYTES = 8;
 
 /** Reads the headers of a few boxes of a local file. Never throws for invalid content, which is ignored. */
 export async function readIsoFileType(path: string): Promise<IsoFileType> {
-  const file = await open(path, "r");
+  const file = await openSource(path);
   try {
     const { size } = await file.stat();
     const [first] = await boxesOf(file, 0, size, { boxes: 1 });

@@ -1,7 +1,7 @@
 // Recognizes sources that cannot be read: unsupported formats, and files that are not media. An example is a web page
 // whose URL was given in place of the file's.
-import { open } from "node:fs/promises";
 import { AppError } from "#shared/errors.ts";
+import { readStart } from "../../folders/open-source.ts";
 
 /** More than a color profile, which may precede the bytes of a pattern. */
 const HEAD_BYTES = 8192;
@@ -39,7 +39,7 @@ const UNSUPPORTED: readonly (readonly [RegExp, string])[] = [
  */
 export async function explainNotMedia(error: unknown, path: string): Promise<unknown> {
   if (!(error instanceof AppError) || error.code !== "input_not_media") return error;
-  const head = await readHead(path);
+  const head = await readStart(path, HEAD_BYTES).catch(() => Buffer.alloc(0));
   const format = unsupportedFormat(head.toString("latin1"));
   if (format !== null) {
     const message = `The input is ${format}, which is not supported; convert it to a common format first.`;
@@ -76,19 +76,5 @@ function contentOf(text: string): string {
     const end = skipped ? rest.indexOf(skipped.end, skipped.start.length) : -1;
     if (!skipped || end < 0) return rest;
     rest = rest.slice(end + skipped.end.length).trimStart();
-  }
-}
-
-async function readHead(path: string): Promise<Buffer> {
-  try {
-    const file = await open(path);
-    try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-      return buffer.subarray(0, bytesRead);
-    } finally {
-      await file.close();
-    }
-  } catch {
-    return Buffer.alloc(0);
   }
 }

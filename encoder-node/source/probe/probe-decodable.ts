@@ -1,5 +1,4 @@
 // Probes a source, and rejects sources that ffmpeg cannot decode, with advice for the client.
-import { open } from "node:fs/promises";
 import { AppError } from "#shared/errors.ts";
 import {
   chosenAudio,
@@ -10,6 +9,7 @@ import {
 } from "#shared/media/choose-streams.ts";
 import type { MediaProbe, ProbedStream } from "#shared/media/media-probe.ts";
 import type { Tool } from "../../ffmpeg/discover/locate.ts";
+import { readStart } from "../../folders/open-source.ts";
 import { type IsoFileType, readIsoFileType } from "./iso-file-type.ts";
 import { probeFile } from "./probe.ts";
 
@@ -109,13 +109,7 @@ const PIDS = { first: 0x20, stuffing: 0x1fff };
  * packets that they have descrambled, so the result only explains streams that cannot be read.
  */
 async function scrambledPids(path: string): Promise<ReadonlySet<number>> {
-  const file = await open(path);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    return scrambledIn(buffer.subarray(0, bytesRead));
-  } finally {
-    await file.close();
-  }
+  return scrambledIn(await readStart(path, HEAD_BYTES));
 }
 
 function scrambledIn(bytes: Buffer): ReadonlySet<number> {

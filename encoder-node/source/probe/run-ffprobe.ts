@@ -1,6 +1,5 @@
 // Runs ffprobe on a local file, so that the file cannot make it open anything else.
 import { type ExecFileException, execFile } from "node:child_process";
-import { open } from "node:fs/promises";
 import { AppError } from "#shared/errors.ts";
 import { ALLOWED_DECODERS, DISALLOWED_DECODER, disallowedDecoderMessage } from "#shared/media/decoders.ts";
 import { ALLOWED_DEMUXERS } from "#shared/media/demuxers.ts";
@@ -11,6 +10,7 @@ import { probeLimits } from "../../ffmpeg/limits.ts";
 import type { ProcessEnd } from "../../ffmpeg/process-group.ts";
 import { type ConfinedRun, confine } from "../../ffmpeg/sandbox/confine.ts";
 import { SANDBOX_FAILURE } from "../../ffmpeg/sandbox/sandbox.ts";
+import { readStart } from "../../folders/open-source.ts";
 
 const TIMEOUT_MS = 60_000;
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
@@ -45,18 +45,8 @@ export async function runFfprobe(run: FfprobeRun): Promise<FfprobeOutput> {
   } catch (error) {
     // ffprobe's builds of 2023 take an MP3 file that starts with two ID3 tags for raw VVC.
     const isDisallowed = error instanceof AppError && /Format not on whitelist/.test(String(error.cause));
-    if (!isDisallowed || !(await startsWithId3(run.path))) throw error;
+    if (!isDisallowed || (await readStart(run.path, 3)).toString("latin1") !== "ID3") throw error;
     return startFfprobe({ ...run, options: ["-f", "mp3", ...run.options] });
-  }
-}
-
-async function startsWithId3(path: string): Promise<boolean> {
-  const file = await open(path);
-  try {
-    const { buffer } = await file.read(Buffer.alloc(3), 0, 3, 0);
-    return buffer.toString("latin1") === "ID3";
-  } finally {
-    await file.close();
   }
 }
 

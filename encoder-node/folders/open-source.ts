@@ -1,0 +1,31 @@
+// Opens sources that this process reads itself. Others may change a folder of the operator after its source was found:
+// they may leave a pipe there, whose opening waits for ever, or another file.
+import { constants } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { AppError } from "#shared/errors.ts";
+import { inodeOf, linkedFile } from "./linked-files.ts";
+
+/**
+ * Opens a source by its path on this node. Follows no link except the node's own (`linkSource`). Throws the error of
+ * the file system, and AppError `input_unreachable` if it is not the file that was found there.
+ */
+export async function openSource(path: string): Promise<FileHandle> {
+  const linked = linkedFile(path);
+  const follow = linked === undefined ? constants.O_NOFOLLOW : 0;
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | follow);
+  const found = await file.stat({ bigint: true });
+  if (found.isFile() && (linked === undefined || linked === inodeOf(found))) return file;
+  await file.close();
+  throw new AppError("input_unreachable", "The input was replaced while the job read it; try again.");
+}
+
+/** Returns the bytes at the start of a source, `length` at most. Throws as `openSource`. */
+export async function readStart(path: string, length: number): Promise<Buffer> {
+  const file = await openSource(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
