@@ -8,6 +8,21 @@ import { type Font, readFont } from "./font-file.ts";
 /** A font file on this node's disk. */
 export type FontFile = Font & { readonly path: string };
 
+/** Fonts of the captions of an output. */
+export type Fonts = {
+  readonly chosen: FontFile;
+  /** All fonts that the captions may use. */
+  readonly known: readonly FontFile[];
+};
+
+/** Fonts with a function that returns the family that a script means, if the task has it; otherwise null. */
+export type NamedFonts = Fonts & { readonly fontOf: (name: string) => string | null };
+
+export function fontsOf(fonts: Fonts): NamedFonts {
+  const families = new Map(fonts.known.map(({ family }) => [family.toLowerCase(), family]));
+  return { ...fonts, fontOf: (name) => families.get(name.toLowerCase()) ?? null };
+}
+
 /** Files by family. */
 export type NodeFonts = ReadonlyMap<string, readonly FontFile[]>;
 

@@ -8,16 +8,13 @@ import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { type Channels, chooseBurnt } from "#shared/plan/text/choose-texts.ts";
 import { type TextTrack, textTracks } from "#shared/plan/text/text-tracks.ts";
 import { err, ok, type Result } from "#shared/result.ts";
-import { readBytes } from "../run-files/open-file.ts";
+import { isolated } from "../parsing/isolated.ts";
 import { fetchExtra } from "../source/extras/fetch-extra.ts";
 import { MAX_TRACK_BYTES, type TrackFile } from "../source/extras/fetch-subtitles.ts";
-import { readSubtitle, type SubtitleText } from "../source/extras/subtitle-text.ts";
-import type { AssScript } from "./ass-script.ts";
 import { captionScript } from "./caption-script.ts";
-import { type Script, scriptOf } from "./caption-text.ts";
-import { checkLetters } from "./missing-letters.ts";
-import { packagedFonts } from "./node-fonts.ts";
-import { type FontDeps, type Fonts, requestedFont } from "./requested-font.ts";
+import type { Script } from "./caption-text.ts";
+import { type Fonts, packagedFonts } from "./node-fonts.ts";
+import { type FontDeps, requestedFont } from "./requested-font.ts";
 import type { Burns, TrackBitmaps } from "./run-files.ts";
 
 /** Hours of speech are a few hundred kilobytes; ASS with effects has megabytes. */
@@ -85,7 +82,8 @@ async function captionsFor(wanted: Wanted, work: CaptionsWork, deps: FontDeps): 
   const { allowPrivate: allow, signal } = deps;
   const found: Script[] = [];
   const check = async (): Promise<void> => {
-    found.push(await checkedScript(readSubtitle(await readBytes(path, MAX_CAPTION_BYTES)), wanted, signal));
+    const file = { path, maxBytes: MAX_CAPTION_BYTES };
+    found.push(await isolated("captionScript", [file, { language: "", format: null }, burn, wanted.fonts], signal));
   };
   const fetched = await fetchExtra({ ...CAPTIONS, url: burn.url, path }, check, { allow, signal });
   if (!fetched.ok) return fetched;
@@ -96,11 +94,10 @@ async function captionsFor(wanted: Wanted, work: CaptionsWork, deps: FontDeps): 
 
 /** The captions of a track of the input: an empty script if the input lacks an optional track. */
 async function captionsOfTrack(
-  wanted: Wanted,
+  { burn, fonts }: Wanted,
   { probe, readTrack, channels }: CaptionsWork,
   { signal }: FontDeps,
 ): Promise<Captions> {
-  const { burn, fonts } = wanted;
   const chosen = chooseBurnt(burn, textTracks(probe), channels);
   if (!chosen.ok) return chosen;
   const [text] = chosen.value.texts;
@@ -110,8 +107,9 @@ async function captionsOfTrack(
   try {
     const read = await readTrack(track);
     if (!read || !("format" in read)) return ok(read ?? empty);
-    const text = readSubtitle(await readBytes(read.path, MAX_TRACK_BYTES), track.language, read.format);
-    return ok(await checkedScript(text, wanted, signal));
+    const file = { path: read.path, maxBytes: MAX_TRACK_BYTES };
+    const known = { language: track.language, format: read.format };
+    return ok(await isolated("captionScript", [file, known, burn, fonts], signal));
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const { code, message } = failureOf(error);
@@ -120,13 +118,6 @@ async function captionsOfTrack(
       message: code === "subtitle_failed" ? `The captions of the input cannot be used: ${message}.` : message,
     });
   }
-}
-
-/** Throws AppError `subtitle_failed` if the text is not usable, or has letters that no font has. */
-async function checkedScript(read: SubtitleText, { burn, fonts }: Wanted, signal: AbortSignal): Promise<Script> {
-  const made = await scriptOf(read, burn, fonts, signal);
-  await checkLetters(made.script, fonts.known);
-  return made;
 }
 
 const CAPTIONS = {

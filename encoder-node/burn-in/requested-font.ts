@@ -6,18 +6,9 @@ import type { CaptionStyle } from "#shared/job/burn.ts";
 import { err, ok, type Result } from "#shared/result.ts";
 import { fetchExtra } from "../source/extras/fetch-extra.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
-import { type FontFile, findFonts, MAX_FONT_BYTES, PACKAGED_FAMILY, readFontFile } from "./node-fonts.ts";
+import { type FontFile, type Fonts, findFonts, MAX_FONT_BYTES, PACKAGED_FAMILY, readFontFile } from "./node-fonts.ts";
 
 export type FontDeps = Pick<TaskDeps, "allowPrivate" | "signal" | "fontsFolder">;
-
-/** Fonts of the captions of an output. */
-export type Fonts = {
-  readonly chosen: FontFile;
-  /** All fonts that the captions may use. */
-  readonly known: readonly FontFile[];
-  /** The family that a script means, if the task has it; otherwise null. */
-  readonly fontOf: (name: string) => string | null;
-};
 
 export type FontRequest = {
   /** `OutputSpec.index`. */
@@ -39,10 +30,7 @@ export async function requestedFont(request: FontRequest, deps: FontDeps): Promi
   for (const [at, { path }] of own.entries()) await copyFile(path, join(fontsFolder, `${index}-${at}`));
   const chosen = own[0] ?? packaged.find(({ family }) => family === PACKAGED_FAMILY);
   if (!chosen) throw new Error("The packaged fonts are not complete");
-  const known = [...packaged, ...own];
-  const fontOf = (name: string): string | null =>
-    known.find(({ family }) => family.toLowerCase() === name.toLowerCase())?.family ?? null;
-  return ok({ chosen, known, fontOf });
+  return ok({ chosen, known: [...packaged, ...own] });
 }
 
 const FONT = {

@@ -1,33 +1,19 @@
 // Decodes CEA-608 into cues (ANSI/CTA-608-E).
-import { setImmediate } from "node:timers/promises";
 import { Cta608Parser } from "@svta/cml-608";
 import { CAPTION_CHANNELS, type CaptionChannel } from "#shared/job/subtitles.ts";
 import type { Cue } from "../package/text/subtitle-cues.ts";
 import type { CaptionPair } from "./caption-pairs.ts";
 import { CueCollector } from "./collect-cues.ts";
 
-/** Pairs that are decoded before other work of the node gets its turn. */
-const PAIRS_AT_ONCE = 200;
-
 /**
  * Cues of each channel, sorted. `endMs`: the time at which captions disappear that nothing erases. Throws AppError
- * `subtitle_failed` if there are too many cues, and the signal's reason.
+ * `subtitle_failed` if there are too many cues.
  */
-export async function decodePairs(
-  pairs: readonly CaptionPair[],
-  endMs: number,
-  signal: AbortSignal,
-): Promise<ReadonlyMap<CaptionChannel, readonly Cue[]>> {
+export function decodePairs(pairs: readonly CaptionPair[], endMs: number): ReadonlyMap<CaptionChannel, readonly Cue[]> {
   const collectors = CAPTION_CHANNELS.map((channel) => ({ channel, cues: new CueCollector() }));
   const [cc1, cc2, cc3, cc4] = collectors.map(({ cues }) => cues);
   const fields = { 1: new Field(new Cta608Parser(1, cc1, cc2)), 2: new Field(new Cta608Parser(3, cc3, cc4)) };
-  for (const [at, pair] of pairs.entries()) {
-    if (at % PAIRS_AT_ONCE === 0) {
-      await setImmediate();
-      signal.throwIfAborted();
-    }
-    fields[pair.field].add(pair);
-  }
+  for (const pair of pairs) fields[pair.field].add(pair);
   for (const field of Object.values(fields)) field.end(Math.max(endMs, pairs.at(-1)?.ms ?? 0));
   return new Map(collectors.map(({ channel, cues }) => [channel, cues.finish()]));
 }

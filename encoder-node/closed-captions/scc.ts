@@ -16,11 +16,11 @@ const ERASE_MS = 16_000;
 export const isScc = (text: string): boolean => SIGNATURE.test(text);
 
 /** The cues of the first channel that has captions. Throws AppError `subtitle_failed` for a file without data. */
-export async function parseScc(text: string, signal: AbortSignal): Promise<WebVtt> {
+export function parseScc(text: string): WebVtt {
   const pairs = pairsOf(text);
   const end = pairs.at(-1);
   if (!end) throw new AppError("subtitle_failed", "it is not SCC with timecodes and data");
-  const channels = await decodePairs(pairs, end.ms + ERASE_MS, signal);
+  const channels = decodePairs(pairs, end.ms + ERASE_MS);
   return { definitions: [], cues: [...channels.values()].find((cues) => cues.length > 0) ?? [] };
 }
 

@@ -1,9 +1,8 @@
 // Ends the node's process when its main thread hangs, so that its supervisor starts it again. Without this, a hanging
 // node keeps its connection and its leases.
-import { existsSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { type Logger, messageOf } from "#shared/log.ts";
+import { programBeside } from "../own-program.ts";
 
 export type WatchdogSetup = {
   /** The main thread adds 1 every `beatMs`. */
@@ -17,10 +16,7 @@ export type WatchdogSetup = {
   readonly spool: string;
 };
 
-/** The npm package has this file beside the bundled node (local/package/). */
-const THREAD = ["./watchdog-thread.ts", "./watchdog-thread.mjs"]
-  .map((name) => fileURLToPath(new URL(name, import.meta.url)))
-  .find((path) => existsSync(path));
+const THREAD = programBeside(import.meta.url, "watchdog-thread");
 const TICKS = 30;
 
 type Watched = Pick<WatchdogSetup, "url" | "token" | "spool"> & {
@@ -37,7 +33,7 @@ export function startWatchdog({ limitMs, ...control }: Watched, log: Logger): vo
   const beatMs = limitMs / TICKS;
   const workerData: WatchdogSetup = { ...control, beats, beatMs, limitTicks: TICKS };
   // The modules of `--import` are for the main thread.
-  const thread = new Worker(THREAD ?? "", { workerData, execArgv: [] });
+  const thread = new Worker(THREAD, { workerData, execArgv: [] });
   thread.on("error", (error) => log.error("watchdog failed", { error: messageOf(error) }));
   thread.unref();
   setInterval(() => Atomics.add(beats, 0, 1), beatMs).unref();

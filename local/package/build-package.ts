@@ -18,10 +18,11 @@ const PROGRAMS = [
   ...["local/control-plane/control-plane", "local/processes/exit-with-parent", "encoder-node/main"],
 ];
 /**
- * Programs that the bundled node starts. They must be beside it (loopback-network.ts and watchdog.ts of encoder-node/).
+ * Programs that the bundled node starts. They must be beside it (encoder-node/own-program.ts).
  */
 const BESIDE_NODE = {
   "encoder-node/loopback-listener": "encoder-node/ffmpeg/sandbox/loopback-listener.ts",
+  "encoder-node/parse-process": "encoder-node/parsing/parse-process.ts",
   "encoder-node/watchdog-thread": "encoder-node/watchdog/watchdog-thread.ts",
 };
 

@@ -1,9 +1,9 @@
 // A separate network for runs whose input this process serves: it contains only loopback and a listener.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, existsSync, openSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { createServer, type Server } from "node:net";
-import { fileURLToPath } from "node:url";
+import { programBeside } from "../../own-program.ts";
 import { findIsolation } from "./isolation.ts";
 import { toolEnvironment } from "./tool-environment.ts";
 
@@ -31,10 +31,7 @@ const LOOPBACK_UP = [
   `python3 -c 'import fcntl,socket,struct;fcntl.ioctl(socket.socket(2,2),0x8914,struct.pack("16sh22x",b"lo",65))' 2>/dev/null`,
 ].join(" || ");
 
-/** The helper program. The npm package has it beside the bundled node (local/package/). */
-const HELPER = ["./loopback-listener.ts", "./loopback-listener.mjs"]
-  .map((name) => fileURLToPath(new URL(name, import.meta.url)))
-  .find((path) => existsSync(path));
+const HELPER = programBeside(import.meta.url, "loopback-listener");
 const OPEN_MS = 20_000;
 
 /**
@@ -59,7 +56,7 @@ export async function openMachineLoopback(): Promise<OpenLoopback> {
 async function inNamespace(hasUser: boolean): Promise<OpenLoopback> {
   const [program = "", ...argv] = [
     ...["unshare", hasUser ? "-rn" : "-n", "--", "sh", "-c", `{ ${LOOPBACK_UP}; } && exec "$@"`, "loopback"],
-    ...[process.execPath, HELPER ?? ""],
+    ...[process.execPath, HELPER],
   ];
   const helper = spawn(program, argv, { stdio: ["ignore", "ignore", "ignore", "ipc"], env: toolEnvironment(null) });
   const timer = setTimeout(() => helper.kill("SIGKILL"), OPEN_MS);

@@ -4,7 +4,6 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { assCues } from "../../burn-in/ass-cues.ts";
 import { fetchSubtitles } from "./fetch-subtitles.ts";
 
 const SRT =
@@ -89,7 +88,6 @@ const fetchAll = (
     })),
     folder,
     name: "0-subtitles",
-    readAss: assCues,
     allow,
     signal: new AbortController().signal,
   });

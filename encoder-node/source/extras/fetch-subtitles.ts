@@ -1,13 +1,11 @@
 // Brings the subtitles of an output to this node's disk, as WebVTT in UTF-8.
 import { AppError } from "#shared/errors.ts";
 import { err, ok, type Result } from "#shared/result.ts";
-import { movedCues } from "../../package/text/moved-cues.ts";
-import { type WebVtt, webVttText } from "../../package/text/subtitle-cues.ts";
-import { segmentCharacters } from "../../package/text/subtitle-segments.ts";
-import { readBytes, writeText } from "../../run-files/open-file.ts";
+import { isolated } from "../../parsing/isolated.ts";
+import { writeText } from "../../run-files/open-file.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
 import { type ExtraDeps, fetchExtra } from "./fetch-extra.ts";
-import { type CueReading, cuesOf, readSubtitle, type SubtitleFormat } from "./subtitle-text.ts";
+import type { SubtitleFormat } from "./subtitle-text.ts";
 
 /** Hours of speech are a few hundred kilobytes. */
 const MAX_BYTES = 10e6;
@@ -31,13 +29,12 @@ export type Subtitle = {
   readonly shiftMs: number;
 };
 
-export type FetchSubtitles = ExtraDeps &
-  Pick<CueReading, "readAss"> & {
-    readonly subtitles: readonly Subtitle[];
-    /** The files get a subfolder of their own and are named `<name>-1.vtt` and so on. */
-    readonly folder: string;
-    readonly name: string;
-  };
+export type FetchSubtitles = ExtraDeps & {
+  readonly subtitles: readonly Subtitle[];
+  /** The files get a subfolder of their own and are named `<name>-1.vtt` and so on. */
+  readonly folder: string;
+  readonly name: string;
+};
 
 /** `notes`: sentences for the client about text that is lost. */
 export type FetchedSubtitles = { readonly paths: readonly string[]; readonly notes: readonly string[] };
@@ -55,13 +52,12 @@ export async function fetchSubtitles(fetch: FetchSubtitles): Promise<Result<Fetc
   for (const [at, { source, name: shown, language, shiftMs }] of subtitles.entries()) {
     const vtt = files.pathOf(`${name}-${at + 1}.vtt`);
     const subject = "url" in source ? `The subtitles \`${shown}\`` : source.subject;
-    const use = async (path: string, known: SubtitleFormat | null): Promise<void> => {
-      const read = readSubtitle(await readBytes(path, known ? MAX_TRACK_BYTES : MAX_BYTES), language, known);
-      const cues = await cuesOf(read, fetch);
-      const text = movedCues(cues.text, shiftMs);
-      addSize(sums, text);
-      await writeText(vtt, webVttText(text));
-      notes.push(...cues.notes.map((note) => `${subject}: ${note}.`));
+    const use = async (path: string, format: SubtitleFormat | null): Promise<void> => {
+      const input = { path, maxBytes: format ? MAX_TRACK_BYTES : MAX_BYTES };
+      const { text, ...read } = await isolated("preparedText", [input, { language, format }, shiftMs], signal);
+      addSize(sums, read);
+      await writeText(vtt, text);
+      notes.push(...read.notes.map((note) => `${subject}: ${note}.`));
     };
     const file = files.pathOf(`${name}-${at + 1}.bin`);
     const found =
@@ -77,8 +73,8 @@ export async function fetchSubtitles(fetch: FetchSubtitles): Promise<Result<Fetc
   return ok({ paths, notes });
 }
 
-/** Resolves with the failure of a track of the input. */
-async function usable(subject: string, use: () => Promise<void>): Promise<Result<unknown>> {
+/** Resolves with the failure of a text of the input. */
+export async function usable<Value>(subject: string, use: () => Promise<Value>): Promise<Result<Value>> {
   try {
     return ok(await use());
   } catch (error) {
@@ -93,9 +89,9 @@ const KIND = { code: "subtitle_failed", maxBytes: MAX_BYTES, expected: "a file o
 type Size = { bytes: number; characters: number };
 
 /** Throws when later steps could not read the file. */
-function addSize(sums: Size, text: WebVtt): void {
-  sums.bytes += Buffer.byteLength(webVttText(text));
-  sums.characters += segmentCharacters(text);
+function addSize(sums: Size, { bytes, characters }: Readonly<Size>): void {
+  sums.bytes += bytes;
+  sums.characters += characters;
   if (sums.bytes > MAX_TOTAL_BYTES) {
     throw new AppError("subtitle_failed", `with it, the stream's subtitles are more than ${MAX_TOTAL_BYTES / 1e6} MB`);
   }

@@ -36,20 +36,19 @@ export type CueReading = {
   readonly readAss: (text: string) => WebVtt;
   /** True if colors and alignments of SubRip count. */
   readonly keepsStyle?: boolean;
-  readonly signal: AbortSignal;
 };
 
 export type ReadCues = { readonly text: WebVtt; readonly notes: readonly string[] };
 
 /** Returns the cues of a file. Throws AppError `subtitle_failed` if it is not usable. */
-export async function cuesOf({ format, text, notes }: SubtitleText, reading: CueReading): Promise<ReadCues> {
+export function cuesOf({ format, text, notes }: SubtitleText, reading: CueReading): ReadCues {
   switch (format) {
     case "srt":
       return { text: parseSubRip(text, reading.keepsStyle), notes };
     case "ass":
       return { text: reading.readAss(text), notes };
     case "scc":
-      return { text: await parseScc(text, reading.signal), notes };
+      return { text: parseScc(text), notes };
     case "ttml":
       return ttmlCues(text, notes);
     default:

@@ -7,14 +7,13 @@ import type { AudioFile } from "#shared/plan/source/source-tracks.ts";
 import { type Channels, type ChosenText, outputTexts } from "#shared/plan/text/choose-texts.ts";
 import { readPath, type TextTrack, textTracks } from "#shared/plan/text/text-tracks.ts";
 import { err, ok, type Result } from "#shared/result.ts";
-import { assCues } from "../../burn-in/ass-cues.ts";
 import { type PreparedCaptions, prepareCaptions } from "../../burn-in/prepare-captions.ts";
 import type { TrackBitmaps } from "../../burn-in/run-files.ts";
 import type { SubtitleFile } from "../../publish/publication-options.ts";
 import type { SubtitleFiles } from "../../publish/publisher.ts";
 import { textIn } from "../../publish/store-subtitles.ts";
 import { audioUrls, fetchAudio } from "../../source/extras/fetch-audio.ts";
-import { fetchSubtitles, type TrackFile } from "../../source/extras/fetch-subtitles.ts";
+import { fetchSubtitles, type TrackFile, usable } from "../../source/extras/fetch-subtitles.ts";
 import { fetchWatermarks } from "../../source/extras/fetch-watermarks.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import type { FailedOutput } from "./check-output.ts";
@@ -114,11 +113,14 @@ export async function subtitlesOf(work: ExtrasWork, deps: TaskDeps) {
       failed.push({ output: spec.index, failure: fetched.error });
       continue;
     }
-    const { files, notes } = await withCues(spec, fetched.value.files, work.probe);
+    const { files, notes } = await withCues(spec, fetched.value.files, work.probe, deps.signal);
     const [first] = files;
     if (spec.type === "httpstream") subtitles.set(spec.index, files);
-    else if (spec.type === "video" && first) packed.set(spec.index, await packTexts(spec, files, work, deps));
-    else if (spec.type === "text" && first) texts.set(spec.index, await textFile(spec, first.path));
+    else if (spec.type === "video" && first) {
+      const pack = await usable("The subtitles of the video", () => packTexts(spec, files, work, deps));
+      if (pack.ok) packed.set(spec.index, pack.value);
+      else failed.push({ output: spec.index, failure: pack.error });
+    } else if (spec.type === "text" && first) texts.set(spec.index, await textFile(spec, first.path));
     const ofTracks = [shown, burnt].flatMap((texts) => (texts.ok ? texts.value.notes : []));
     addNotes(lacking, spec.index, [...ofTracks, ...fetched.value.notes, ...notes]);
   }
@@ -170,7 +172,7 @@ async function filesOf(
     return { ...text, source: { ...fileOf(source.track), subject: `${named} of the input` } };
   });
   const name = `${index}-subtitles`;
-  const fetched = await fetchSubtitles({ subtitles, folder: work.folder, name, readAss: assCues, allow, signal });
+  const fetched = await fetchSubtitles({ subtitles, folder: work.folder, name, allow, signal });
   if (!fetched.ok) return fetched;
   const { paths, notes } = fetched.value;
   const files = texts.map(({ source, shiftMs, ...traits }, at): SubtitleFile => {

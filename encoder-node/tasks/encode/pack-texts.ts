@@ -10,14 +10,14 @@ import { fileTrim } from "#shared/plan/outputs/plan-file.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import { NO_TRIM } from "#shared/plan/source/trim.ts";
 import { packedFile, packedFormat, packedTags, planPack } from "#shared/plan/text/plan-pack.ts";
-import { clippedAss } from "../../package/text/clipped-ass.ts";
 import { clippedCues, type ShownPart } from "../../package/text/moved-cues.ts";
 import { separateCues } from "../../package/text/separate-cues.ts";
 import { subRipText } from "../../package/text/subrip.ts";
 import { type WebVtt, webVttText } from "../../package/text/subtitle-cues.ts";
+import { isolated } from "../../parsing/isolated.ts";
 import type { SubtitleFile } from "../../publish/publication-options.ts";
 import { MAX_TEXT_BYTES, textIn } from "../../publish/store-subtitles.ts";
-import { readText, writeText } from "../../run-files/open-file.ts";
+import { writeText } from "../../run-files/open-file.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
 import { type RunDeps, runAll } from "./run-planned.ts";
 
@@ -29,6 +29,7 @@ export async function withCues(
   spec: OutputSpec,
   files: readonly SubtitleFile[],
   probe: MediaProbe,
+  signal: AbortSignal,
 ): Promise<{ readonly files: readonly SubtitleFile[]; readonly notes: readonly string[] }> {
   const part = spec.type === "text" ? WHOLE : partOf(spec, probe);
   const shown: SubtitleFile[] = [];
@@ -37,7 +38,7 @@ export async function withCues(
     const { ass, path, name } = file;
     const isDrawn = ass && spec.type === "video" && spec.container === "mkv";
     const hasText = isDrawn
-      ? /^Dialogue:/m.test(await clippedScript(ass, part))
+      ? /^Dialogue:/m.test(await clippedScript(ass, part, signal))
       : clippedCues(await textIn(path), part).cues.length > 0;
     if (hasText || spec.type === "text") shown.push(file);
     if (hasText) continue;
@@ -57,10 +58,16 @@ function partOf(spec: OutputSpec, probe: MediaProbe): ShownPart {
   return { fromMs: trim.startMs, toMs, leadMs: Math.ceil(trim.startMs - trim.seekMs) };
 }
 
-const clippedScript = async ({ path, shiftMs }: NonNullable<SubtitleFile["ass"]>, part: ShownPart): Promise<string> =>
-  clippedAss(await readText(path, MAX_TEXT_BYTES), shiftMs, part);
+const clippedScript = (
+  { path, shiftMs }: NonNullable<SubtitleFile["ass"]>,
+  part: ShownPart,
+  signal: AbortSignal,
+): Promise<string> => isolated("clippedTrack", [{ path, maxBytes: MAX_TEXT_BYTES }, shiftMs, part], signal);
 
-/** Packs files of `withCues`. Throws an AppError with the failure of ffmpeg. */
+/**
+ * Packs files of `withCues`. Throws AppError `subtitle_failed` for a text that cannot be packed, and an AppError with the
+ * failure of ffmpeg.
+ */
 export async function packTexts(
   spec: VideoOutput,
   texts: readonly SubtitleFile[],
@@ -73,7 +80,7 @@ export async function packTexts(
   for (const [at, { path, ass, ...traits }] of texts.entries()) {
     const own = files.pathOf(`text-${at}`);
     if (ass && spec.container === "mkv") {
-      await writeText(`${own}.ass`, await clippedScript(ass, part));
+      await writeText(`${own}.ass`, await clippedScript(ass, part, deps.signal));
       tracks.push({ ...traits, path: `${own}.ass` });
     } else {
       const text = clippedCues(await textIn(path), part);

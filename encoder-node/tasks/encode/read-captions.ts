@@ -7,10 +7,8 @@ import type { Channels } from "#shared/plan/text/choose-texts.ts";
 import { CAPTION_TIMES, CAPTION_UNITS, planCaptions } from "#shared/plan/text/plan-captions.ts";
 import { type ChannelTrack, channelFile, channelTrack } from "#shared/plan/text/text-tracks.ts";
 import { err, ok } from "#shared/result.ts";
-import { captionPairs } from "../../closed-captions/caption-pairs.ts";
-import { decodePairs } from "../../closed-captions/decode-pairs.ts";
-import { webVttText } from "../../package/text/subtitle-cues.ts";
-import { readBytes, readText, writeText } from "../../run-files/open-file.ts";
+import { isolated } from "../../parsing/isolated.ts";
+import { writeText } from "../../run-files/open-file.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
 import type { TextSource } from "./read-texts.ts";
 import { type RunDeps, runOnSource } from "./run-planned.ts";
@@ -42,14 +40,13 @@ async function readCaptions({ probe, folder, ...inputs }: TextSource, deps: RunD
   if (!run) return [];
   const files = await RunFiles.create(folder);
   await runOnSource(inputs, [run], files, deps);
-  const units = await readBytes(files.pathOf(CAPTION_UNITS), MAX_BYTES);
-  const pairs = captionPairs(units, await readText(files.pathOf(CAPTION_TIMES), MAX_BYTES));
-  const decoded = await decodePairs(pairs, sourceFacts(probe).durationMs ?? 0, deps.signal);
+  const fileOf = (name: string) => ({ path: files.pathOf(name), maxBytes: MAX_BYTES });
+  const durationMs = sourceFacts(probe).durationMs ?? 0;
+  const texts = await isolated("channelTexts", [fileOf(CAPTION_UNITS), fileOf(CAPTION_TIMES), durationMs], deps.signal);
   const tracks: ChannelTrack[] = [];
-  for (const [channel, cues] of decoded) {
-    if (cues.length === 0) continue;
+  for (const [channel, text] of texts) {
     const path = files.pathOf(channelFile(channel));
-    await writeText(path, webVttText({ definitions: [], cues }));
+    await writeText(path, text);
     tracks.push(channelTrack(channel, path));
   }
   return tracks;

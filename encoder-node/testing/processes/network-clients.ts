@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { AppError } from "#shared/errors.ts";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import type { UploadForm } from "#shared/protocol/uploads.ts";
-import { assCues } from "../../burn-in/ass-cues.ts";
 import { locateFfmpeg } from "../../ffmpeg/discover/locate.ts";
 import { fetchSubtitles } from "../../source/extras/fetch-subtitles.ts";
 import { fetchWatermarks } from "../../source/extras/fetch-watermarks.ts";
@@ -60,7 +59,7 @@ export const READERS: Readonly<Record<string, Client>> = {
   },
   subtitles: async (url, allow, folder) => {
     const subtitles = [{ source: { url }, language: "en", name: "English", shiftMs: 0 }];
-    const fetched = await fetchSubtitles({ subtitles, folder, name: "0", readAss: assCues, allow, signal });
+    const fetched = await fetchSubtitles({ subtitles, folder, name: "0", allow, signal });
     return fetched.ok ? null : `${fetched.error.code}: ${fetched.error.message}`;
   },
 };
