@@ -67,25 +67,29 @@ function resolutionOf(info: ReadonlyMap<string, string>): { width: number; heigh
   return { width, height };
 }
 
-/**
- * Known fields of lines, by lower-case names of the section's format. The last field contains further commas. A format
- * may have thousands of fields, and a file a million lines: only a line at a time is in memory.
- */
-function* fieldsOf(lines: readonly Line[], wanted: string): Generator<ReadonlyMap<string, string>, void> {
-  let last = -1;
-  let known: (readonly [field: string, at: number])[] = [];
+/** The fields of a line by their lower-case names. A format may have thousands of fields: `get` reads a single field. */
+type Fields = { get(name: string): string | undefined };
+
+/** Yields the fields of lines, by the names of the section's format. The last field contains further commas. */
+function* fieldsOf(lines: readonly Line[], wanted: string): Generator<Fields, void> {
+  let format: readonly string[] = [];
+  let places: ReadonlyMap<string, number> = new Map();
   for (const { name, value } of lines) {
     if (name === "format") {
-      const format = value.split(",").map((field, at) => [field.trim().toLowerCase(), at] as const);
-      last = format.length - 1;
-      known = [...new Map(format)].filter(([field]) => FIELDS.has(field));
+      format = value.split(",");
+      places = new Map(format.map((field, at) => [field.trim().toLowerCase(), at]));
     }
-    if (name !== wanted || last < 0) continue;
-    const parts = value.split(",");
-    const valueAt = (at: number): string => (at < last ? (parts[at] ?? "").trim() : parts.slice(last).join(","));
-    yield new Map(known.map(([field, at]) => [field, valueAt(at)]));
+    if (name === wanted && format.length > 0) yield fieldsIn(value.split(","), places, format.length - 1);
   }
 }
+
+const fieldsIn = (parts: readonly string[], places: ReadonlyMap<string, number>, last: number): Fields => ({
+  get(name) {
+    const at = places.get(name);
+    if (at === undefined) return undefined;
+    return at < last ? (parts[at] ?? "").trim() : parts.slice(last).join(",");
+  },
+});
 
 type Bounds = readonly [min: number, max: number];
 
@@ -109,13 +113,6 @@ const STYLE_BOUNDS: Readonly<Record<(typeof STYLE_NUMBERS)[number], readonly [Bo
   Encoding: [[-1, 255], 1],
 };
 
-/** All fields that have a meaning here. */
-const FIELDS: ReadonlySet<string> = new Set([
-  ...Object.keys(STYLE_BOUNDS).map((field) => field.toLowerCase()),
-  ...["name", "fontname", "fontsize", "layer", "start", "end", "style", "text"],
-  ...["primary", "secondary", "outline", "tertiary", "back"].map((color) => `${color}colour`),
-]);
-
 /** The last of several styles with one name counts. Stops at too many styles. */
 function stylesOf(lines: readonly Line[], isNew: boolean, fonts: Fonts): AssStyle[] {
   const styles = new Map<string, AssStyle>();
@@ -127,7 +124,7 @@ function stylesOf(lines: readonly Line[], isNew: boolean, fonts: Fonts): AssStyl
   return [...styles.values()];
 }
 
-function styleOf(fields: ReadonlyMap<string, string>, isNew: boolean, { fontOf, fallback }: Fonts): AssStyle {
+function styleOf(fields: Fields, isNew: boolean, { fontOf, fallback }: Fonts): AssStyle {
   const numbers = STYLE_NUMBERS.map((name) => {
     const [bounds, usual] = STYLE_BOUNDS[name];
     const value = bounded(fields.get(name.toLowerCase()), bounds, usual);
@@ -172,10 +169,7 @@ function colorOf(text: string | undefined, usual: number): Color {
 }
 
 /** The events of lines; `eventOf` returns null for a line without an event. Stops at too many events. */
-function eventsIn<Event>(
-  lines: readonly Line[],
-  eventOf: (fields: ReadonlyMap<string, string>) => Event | null,
-): Event[] {
+function eventsIn<Event>(lines: readonly Line[], eventOf: (fields: Fields) => Event | null): Event[] {
   const events: Event[] = [];
   for (const fields of fieldsOf(lines, "dialogue")) {
     const event = eventOf(fields);
@@ -202,7 +196,7 @@ function eventsOf(lines: readonly Line[], context: TagContext, firstStyle: strin
   });
 }
 
-function timesOf(fields: ReadonlyMap<string, string>): { startMs: number; endMs: number } | null {
+function timesOf(fields: Fields): { startMs: number; endMs: number } | null {
   const [startMs, endMs] = ["start", "end"].map((name) => {
     const match = /^(\d{1,4}):(\d{1,2}):(\d{1,2})[.:](\d{1,3})$/.exec(fields.get(name) ?? "");
     return match && clockMs(match.slice(1));

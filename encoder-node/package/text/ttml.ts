@@ -158,9 +158,15 @@ const cueText = (xml: string): string => escapedText(decodedReferences(xml));
 
 type Part = Span & { readonly text: string };
 
-/** The text of an element with WebVTT tags, by its active times. */
-function textParts(node: Node, span: Span, context: Context, keepsSpace: boolean): Part[] {
-  const tags = tagsOf(node.attributes, context);
+/** The text of an element with WebVTT tags, by its active times. `outer`: the tags of its parents. */
+function textParts(
+  node: Node,
+  span: Span,
+  context: Context,
+  keepsSpace: boolean,
+  outer: readonly string[] = [],
+): Part[] {
+  const tags = tagsOf(node.attributes, context).filter((tag) => !outer.includes(tag));
   const read = (child: Node, inner: Span): readonly Part[] => {
     if (child.name === "#text")
       return [{ ...span, text: cueText(keepsSpace ? child.text : child.text.replaceAll(/\s+/g, " ")) }];
@@ -168,7 +174,7 @@ function textParts(node: Node, span: Span, context: Context, keepsSpace: boolean
     if (child.name !== "span" || child.attributes.ruby === "delimiter") return [];
     const { space } = child.attributes;
     const keeps = space === undefined ? keepsSpace : space === "preserve";
-    return textParts(child, inner, context, keeps);
+    return textParts(child, inner, context, keeps, [...outer, ...tags]);
   };
   const inside = [...timedChildren(node, span, context, read)];
   // A base and its reading are a single part.

@@ -13,7 +13,8 @@ import { SANDBOX_FAILURE } from "../../ffmpeg/sandbox/sandbox.ts";
 import { readStart } from "../../folders/open-source.ts";
 
 const TIMEOUT_MS = 60_000;
-const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
+/** Read as JSON, a text takes up to fifty times its memory. */
+const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 
 /** Values of `-format_whitelist` and `-codec_whitelist`. */
 export type AllowedFormats = { readonly demuxers: string; readonly decoders: string };

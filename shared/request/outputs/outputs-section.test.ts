@@ -7,7 +7,6 @@ import { OutputSpec } from "../../job/output-spec.ts";
 import { HttpStreamParams } from "./httpstream-params.ts";
 import { ImageParams } from "./image-params.ts";
 import { parseOutputs } from "./outputs-section.ts";
-import { printOutput } from "./print-output.ts";
 import { VideoParams } from "./video-params.ts";
 
 const parseAll = (outputs: unknown): OutputSpec[] => {
@@ -373,10 +372,6 @@ describe("parseOutputs", () => {
     expect(parse(outputs)).toMatchObject([
       { type: "text", container: "srt", text: { from: "en", optional: true, shiftMs: 1000 } },
       { type: "text", container: "vtt", text: { from: 2 } },
-    ]);
-    expect(parse(outputs).map((spec) => printOutput(spec, spec.key))).toEqual([
-      outputs.srt,
-      { path: "a.vtt", from: 2 },
     ]);
   });
 

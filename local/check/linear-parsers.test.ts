@@ -1,0 +1,256 @@
+// All parsers of foreign texts and bytes take linear time, and return no more than a multiple of what they read.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { serialize } from "node:v8";
+import { parseSync } from "oxc-parser";
+import { afterAll, expect, it } from "vitest";
+import { DEFAULT_STYLE } from "#shared/job/burn.ts";
+import { cleanText } from "../../encoder-node/burn-in/ass-tags.ts";
+import { cleanPlain, literalText, plainText, splitBlocks } from "../../encoder-node/burn-in/ass-text.ts";
+import { canvasSize } from "../../encoder-node/burn-in/bitmap-canvas.ts";
+import { requestedColor } from "../../encoder-node/burn-in/caption-colors.ts";
+import { scriptOf } from "../../encoder-node/burn-in/caption-text.ts";
+import { glyphsIn, readFont } from "../../encoder-node/burn-in/font-file.ts";
+import { fontsOf } from "../../encoder-node/burn-in/node-fonts.ts";
+import { parseAss, plainEvents } from "../../encoder-node/burn-in/parse-ass.ts";
+import { captionPairs } from "../../encoder-node/closed-captions/caption-pairs.ts";
+import { decodePairs } from "../../encoder-node/closed-captions/decode-pairs.ts";
+import { isScc, parseScc, withoutScc } from "../../encoder-node/closed-captions/scc.ts";
+import { audioOfAdts, audioOfConfig, secondsOfAdts } from "../../encoder-node/package/codecs/aac.ts";
+import { readBits } from "../../encoder-node/package/codecs/bits.ts";
+import { avcCodec, hevcCodec } from "../../encoder-node/package/codecs/codec-strings.ts";
+import { describeSps, findSps } from "../../encoder-node/package/codecs/h264-sps.ts";
+import { bodyAt, boxesIn, boxHeader } from "../../encoder-node/package/mp4/boxes.ts";
+import { boxOf, movedIndex } from "../../encoder-node/package/mp4/chunk-offsets.ts";
+import { decoderConfig } from "../../encoder-node/package/mp4/esds.ts";
+import { readFragment } from "../../encoder-node/package/mp4/fragments.ts";
+import { readMovieHeader } from "../../encoder-node/package/mp4/movie-header.ts";
+import {
+  elementaryStream,
+  isRandomAccess,
+  packetHeader,
+  payloadOf,
+  pesStart,
+  programMapPid,
+} from "../../encoder-node/package/mpegts/ts-packets.ts";
+import { clippedAss, isAss } from "../../encoder-node/package/text/clipped-ass.ts";
+import { decodedReferences, escapedCues, escapedText } from "../../encoder-node/package/text/escaped-text.ts";
+import { movedCues } from "../../encoder-node/package/text/moved-cues.ts";
+import { separateCues } from "../../encoder-node/package/text/separate-cues.ts";
+import { subRipText } from "../../encoder-node/package/text/subrip.ts";
+import { isWebVtt, parseWebVtt, plainLines, webVttText } from "../../encoder-node/package/text/subtitle-cues.ts";
+import { segmentCharacters } from "../../encoder-node/package/text/subtitle-segments.ts";
+import { thumbnailVtt } from "../../encoder-node/package/text/text-files.ts";
+import { isTtml, parseTtml } from "../../encoder-node/package/text/ttml.ts";
+import { type ForeignFile, PARSERS, type Parsers } from "../../encoder-node/parsing/parsers.ts";
+import { decodedText, readSubtitle } from "../../encoder-node/source/extras/subtitle-text.ts";
+import { PacketList } from "../../encoder-node/source/frame-index/packet-list.ts";
+import { splitLines } from "../../encoder-node/source/frame-index/run-packet-listing.ts";
+import { firstSamples } from "../../encoder-node/source/outline/mp4-outline.ts";
+import { outlinedTracks } from "../../encoder-node/source/outline/mp4-tracks.ts";
+import { kindOf, unsupportedFormat } from "../../encoder-node/source/probe/not-media.ts";
+import { frameTooLarge } from "../../encoder-node/source/probe/run-ffprobe.ts";
+import { ROOT } from "../home/constants.ts";
+import { listFiles } from "./files.ts";
+import { isProduction } from "./rooms.ts";
+import { hostileBytes, hostileTexts } from "./testing/hostile-inputs.ts";
+
+const CHOSEN = { family: "Noto Sans", lineHeight: 1.3, path: "" };
+const FONTS = fontsOf({ chosen: CHOSEN, known: [CHOSEN] });
+const ASS = { fontOf: FONTS.fontOf, fallback: "Noto Sans" };
+const TAGS = { styles: new Set(["Default"]), fontOf: FONTS.fontOf, width: 640, height: 360 };
+const BURN = { style: DEFAULT_STYLE, keepsStyle: true, shiftMs: 500 };
+const PART = { fromMs: 0, toMs: 1e6, leadMs: 0 };
+const DEFAULTS = { duration: 1, sizeBytes: 1, flags: 0 };
+
+/** The parsers of texts. A row may have the steps after a parser, as its callers take them. */
+const OF_TEXT: Readonly<Record<string, (text: string) => unknown>> = {
+  cleanText: (text) => cleanText(text, TAGS),
+  splitBlocks: (text) => [...splitBlocks(text)].length,
+  cleanPlain,
+  literalText,
+  plainText,
+  requestedColor,
+  scriptOf: (text) => scriptOf(text, BURN, FONTS),
+  parseAss: (text) => parseAss(text, ASS),
+  plainEvents,
+  isScc,
+  parseScc,
+  withoutScc,
+  isAss,
+  clippedAss: (text) => clippedAss(text, 500, PART),
+  escapedText,
+  decodedReferences,
+  isWebVtt,
+  parseWebVtt: (text) => {
+    const parsed = parseWebVtt(text);
+    const moved = parsed && movedCues(escapedCues(parsed), 500);
+    return moved && [separateCues(moved), webVttText(moved), subRipText(moved), segmentCharacters(moved)];
+  },
+  plainLines,
+  thumbnailVtt: (text) => thumbnailVtt(text, "folder"),
+  isTtml,
+  parseTtml,
+  unsupportedFormat,
+  kindOf,
+  frameTooLarge,
+  // Lists of packets are read by a class.
+  PacketList: (text) => {
+    const packets = new PacketList(0);
+    const onLine = (line: string): boolean => {
+      packets.addLine(line);
+      return packets.fits;
+    };
+    splitLines(onLine)(text);
+    return [packets.steps, packets.tickSeconds];
+  },
+};
+
+const OF_BYTES: Readonly<Record<string, (bytes: Buffer) => unknown>> = {
+  readFont,
+  glyphsIn: (bytes) => {
+    const hasGlyph = glyphsIn(bytes);
+    return Array.from({ length: 200 }, (_, letter) => hasGlyph(letter * 300)).length;
+  },
+  canvasSize: (bytes) =>
+    ["hdmv_pgs_subtitle", "dvb_subtitle", "dvd_subtitle"].map((codec_name) =>
+      canvasSize({ codec_name }, bytes, { streams: [], format: {} }),
+    ),
+  captionPairs: (bytes) => {
+    const times = `#tb 0: 1/1000\n0, 0, 0, 1, ${bytes.length}, 0x0\n`;
+    return [...decodePairs(captionPairs(bytes, times), 1e6)];
+  },
+  audioOfConfig,
+  audioOfAdts,
+  secondsOfAdts,
+  readBits: (bytes) => readBits(bytes).take(8),
+  avcCodec: (bytes) => avcCodec("avc1", bytes),
+  hevcCodec: (bytes) => hevcCodec("hvc1", bytes),
+  findSps,
+  describeSps,
+  boxHeader,
+  boxesIn,
+  bodyAt: (bytes) => bodyAt(bytes, "moov/trak"),
+  boxOf: (bytes) => boxOf("moov", bytes).length,
+  movedIndex: (bytes) => movedIndex(bytes, (size) => size),
+  decoderConfig,
+  readFragment: (bytes) => readFragment(bytes, DEFAULTS, "audio"),
+  readMovieHeader,
+  packetHeader: (bytes) => packetHeader(bytes, 0),
+  payloadOf,
+  isRandomAccess,
+  programMapPid,
+  elementaryStream,
+  pesStart,
+  decodedText: (bytes) => decodedText(bytes, "en"),
+  readSubtitle: (bytes) => readSubtitle(bytes, "en"),
+  firstSamples,
+  outlinedTracks: (bytes) => outlinedTracks(bytes)?.length,
+};
+
+/** The parsers that run in a process of their own, with all steps that follow there. */
+const ISOLATED: Readonly<Record<keyof Parsers, (file: ForeignFile) => Promise<unknown>>> = {
+  captionScript: (file) => PARSERS.captionScript(file, BURN, { chosen: CHOSEN, known: [] }, true),
+  subtitleText: (file) => PARSERS.subtitleText(file, "en"),
+  preparedText: (file) => PARSERS.preparedText(file, { isConverted: true, isInPlace: false, shiftMs: 500 }),
+  channelTexts: (file) => PARSERS.channelTexts(file, file, 1e6),
+  clippedTrack: (file) => PARSERS.clippedTrack(file, 500, PART),
+};
+
+/** The rooms with parsers, and parameters that are texts of this program. */
+const ROOMS =
+  /^encoder-node\/(?:burn-in|closed-captions|package\/(?:codecs|mp4|mpegts|text)|source\/(?:extras|frame-index|outline|probe))\//;
+const OWN = new Set(["path", "url", "name", "type", "folder", "subject", "message"]);
+
+/** Exported functions that get bytes, or first a text. */
+function parsersIn(file: string): string[] {
+  const source = readFileSync(join(ROOT, file), "utf8");
+  return parseSync(file, source).program.body.flatMap((node) => {
+    const declared = node.type === "ExportNamedDeclaration" ? node.declaration : null;
+    const functions =
+      declared?.type === "FunctionDeclaration"
+        ? [{ name: declared.id?.name ?? "", code: declared }]
+        : declared?.type === "VariableDeclaration"
+          ? declared.declarations.flatMap(({ id, init }) =>
+              id.type === "Identifier" && init?.type === "ArrowFunctionExpression"
+                ? [{ name: id.name, code: init }]
+                : [],
+            )
+          : [];
+    return functions.flatMap(({ name, code }) => {
+      const isParser = code.params.some((param, at) => {
+        const type = "typeAnnotation" in param ? param.typeAnnotation?.typeAnnotation : null;
+        const written = type ? source.slice(type.start, type.end) : "";
+        const isText = at === 0 && written === "string" && param.type === "Identifier" && !OWN.has(param.name);
+        return isText || /^(?:Buffer|Uint8Array|DataView)$/.test(written);
+      });
+      return isParser && !code.async ? [name] : [];
+    });
+  });
+}
+
+it("has all parsers of the rooms with parsers", () => {
+  const all = listFiles()
+    .filter((file) => isProduction(file) && ROOMS.test(file))
+    .flatMap(parsersIn);
+  expect([...Object.keys(OF_TEXT), ...Object.keys(OF_BYTES)].toSorted()).toEqual(
+    expect.arrayContaining(all.toSorted()),
+  );
+});
+
+const SIZE = 25_000;
+/** Four times the input takes four times as long, and 16 times in quadratic time. */
+const [GROWTH, MOST_GROWTH] = [4, 8];
+/** Below these, growth does not matter: budgets end at fixed costs. */
+const FLOOR = { seconds: 0.3, bytes: 60e6 };
+/** Noise of the machine is never in all of them. */
+const TRIES = 3;
+
+/** The processor time of this thread, and the size of the result. A text that is refused has no result. */
+async function costOf(parse: () => unknown): Promise<{ seconds: number; bytes: number }> {
+  const before = process.threadCpuUsage();
+  const result = await Promise.try(parse).catch(() => null);
+  const { user, system } = process.threadCpuUsage(before);
+  return { seconds: (user + system) / 1e6, bytes: typeof result === "object" ? serialize(result).length : 0 };
+}
+
+type Row<Input> = readonly [name: string, make: (size: number) => Input];
+
+/** The inputs for which a parser takes too much, with the costs of the small and the large input. */
+async function problemsOf<Input>(parse: (input: Input) => unknown, rows: readonly Row<Input>[]): Promise<string[]> {
+  const problems: string[] = [];
+  for (const [name, make] of rows) {
+    const inputs = [make(SIZE), make(SIZE * GROWTH)] as const;
+    let problem: string | null = "";
+    for (let left = TRIES; left > 0 && problem !== null; left--) {
+      const small = await costOf(() => parse(inputs[0]));
+      const large = await costOf(() => parse(inputs[1]));
+      const isFine = (["seconds", "bytes"] as const).every(
+        (what) => large[what] <= Math.max(FLOOR[what], MOST_GROWTH * small[what]),
+      );
+      problem = isFine ? null : `${name}: ${JSON.stringify({ small, large })}`;
+    }
+    if (problem !== null) problems.push(problem);
+  }
+  return problems;
+}
+
+it.each(Object.entries(OF_TEXT))("%s reads hostile texts in linear time and memory", async (_, parse) => {
+  expect(await problemsOf(parse, hostileTexts)).toEqual([]);
+});
+
+it.each(Object.entries(OF_BYTES))("%s reads hostile bytes in linear time and memory", async (_, parse) => {
+  expect(await problemsOf(parse, hostileBytes)).toEqual([]);
+});
+
+const path = join(mkdtempSync(join(tmpdir(), "copra-parsers-")), "file");
+afterAll(() => rmSync(join(path, ".."), { recursive: true }));
+
+it.each(Object.entries(ISOLATED))("%s reads hostile files in linear time and memory", async (_, parse) => {
+  const read = (content: string | Buffer): unknown => {
+    writeFileSync(path, content);
+    return parse({ path, maxBytes: 1e9 });
+  };
+  expect(await problemsOf(read, [...hostileTexts, ...hostileBytes])).toEqual([]);
+});
