@@ -104,7 +104,7 @@ export function frameTiming(
     const own = { filters: [], argv: [...argv, "-enc_time_base:v", OWN_TIMES_BASE], fps: mean, isVariable: true };
     return track.isSparse ? { ...own, isSparse: true } : own;
   }
-  const rate = fps ?? constantRate(mean, track.constantRate && mean === track.fps, RATES[codec] ?? ANY);
+  const rate = fps ?? constantRate(mean, track.constantRate && mean !== LEAST_CAPTIONED_FPS, RATES[codec] ?? ANY);
   const start = COUNTING_CONTAINERS.has(container) ? ":start_time=0" : "";
   return { filters: [`fps=${rate}${start}`], argv, fps: fraction(rate) ?? mean, isVariable: false };
 }
@@ -114,8 +114,10 @@ export function frameTiming(
  * may pause though their header states a constant rate.
  */
 function filledFps({ fps, constantRate, usualFps }: VideoTrack): number | null {
+  if (constantRate) return Math.max(usualFps, LEAST_CAPTIONED_FPS);
   const mean = fps ?? ASSUMED_FPS;
-  if (constantRate) return Math.max(mean, LEAST_CAPTIONED_FPS);
+  // ffprobe may count the fields of interlaced video.
+  if (isMultiple(usualFps, mean, 2)) return mean;
   const rate = usualFps <= MOST_CAPTIONED_FPS ? Math.max(usualFps, mean) : CAPTIONED_FPS;
   return mean <= rate && rate <= MOST_CAPTIONED_FPS ? Math.max(rate, LEAST_CAPTIONED_FPS) : null;
 }
