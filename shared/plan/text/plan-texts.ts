@@ -4,7 +4,7 @@ import type { PlannedRun } from "../command/planned-run.ts";
 import { type RunInputs, readingRun } from "../runs/plan-run.ts";
 import type { TextTrack } from "./text-tracks.ts";
 
-/** How a track is read: the format of the file, and the encoder. ASS has times in hundredths of a second. */
+/** Formats of the files with tracks, and their encoders. Text that is not copied keeps its milliseconds in SubRip. */
 const READING: Readonly<Record<string, readonly [format: "ass" | "vtt" | "srt", encoder: string]>> = {
   ass: ["ass", "copy"],
   ssa: ["ass", "copy"],
