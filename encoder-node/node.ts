@@ -18,13 +18,13 @@ import { NodeLink } from "./link/node-link.ts";
 import { openReports } from "./link/reports.ts";
 import { requestChunks, requestScratch, requestUploads } from "./link/upload-requests.ts";
 import { diskOf, nodeFacts, VERSION } from "./node-facts.ts";
+import { lowDisk, SOURCE_FOLDERS, timedReasons, watchReasons } from "./readiness.ts";
 import type { NodeIdentity } from "./node-identity.ts";
 import { ServiceAccess } from "./service-access.ts";
 import { Leases } from "./tasks/leases.ts";
 import type { Attributes } from "./tracing/otlp-json.ts";
 import { openTracer, type Tracer } from "./tracing/tracer.ts";
 import { storageAgent } from "./upload/storage-agent.ts";
-import { outsideOf, watchHours } from "./working-hours.ts";
 import { createProgressBoard } from "./workspace/progress.ts";
 import { RangedSources } from "./workspace/ranged-sources.ts";
 import { answerSigned } from "./workspace/signed-scratch.ts";
@@ -93,7 +93,8 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
   const tracer = tracerOf(setup);
   const slots = createSlots(config.slots);
   /** Returns the reasons why the node may get no work now. */
-  const reasons = (): string[] => [...access.notReady, ...outsideOf(config.hours, new Date())];
+  const isWorking = (): boolean => leases.running().length > 0;
+  const reasons = (): string[] => [...access.notReady, ...timedReasons(config, isWorking())];
   // Closed until the node reaches the origins that its tasks need.
   slots.close();
   const board = createProgressBoard((items) => link.send({ type: "progress", items }));
@@ -128,7 +129,7 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
 
   const stop = async (withinMs: number | null): Promise<void> => {
     endWatch();
-    endHours();
+    endReasons();
     const idle = leases.drain(withinMs);
     link.send({ type: "bye", ...(withinMs === null ? {} : { withinMs }) });
     await idle;
@@ -185,12 +186,22 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
   };
   const notReady = (): readonly string[] => [
     ...(link.isOpen ? [] : ["not connected to the control plane"]),
+    ...lowDisk(config, isWorking()),
     ...(isStopping ? ["draining"] : []),
     ...access.notReady,
   ];
-  const isIdle = (): boolean =>
-    link.isOpen && earlier.isResumed() && access.notReady.length === 0 && leases.running().length === 0;
-  const endHours = watchHours(config.hours, readyChanged);
+  const isIdle = (): boolean => link.isOpen && earlier.isResumed() && access.notReady.length === 0 && !isWorking();
+  const logLowDisk = (): void => {
+    for (const reason of lowDisk(config, isWorking())) log.error("node not ready", { reason });
+  };
+  logLowDisk();
+  const endReasons = watchReasons(
+    () => timedReasons(config, isWorking()),
+    () => {
+      logLowDisk();
+      readyChanged();
+    },
+  );
   const endWatch = watchIdle(config.exitWhenIdleMs, isIdle, drain, log);
   return { drain, stopped: stopped.promise, handBack: () => leases.handBack(), notReady };
 }
@@ -258,7 +269,8 @@ async function nodeDeps(
   service: ServiceAccess,
 ): Promise<NodeDeps> {
   const { workFolder, allowPrivate, maxSourceBytes } = config;
-  const [sources, tasks, ranged] = [join(workFolder, "sources"), join(workFolder, "tasks"), join(workFolder, "ranged")];
+  const tasks = join(workFolder, "tasks");
+  const [sources, ranged] = [join(workFolder, SOURCE_FOLDERS.sources), join(workFolder, SOURCE_FOLDERS.ranged)];
   for (const folder of [sources, tasks, ranged]) await rm(folder, { recursive: true, force: true });
   const probes = new Limiter(PROBES);
   return {

@@ -1,5 +1,5 @@
-import { expect, it, vi } from "vitest";
-import { isWithin, outsideOf, parseHours, watchHours } from "./working-hours.ts";
+import { expect, it } from "vitest";
+import { isWithin, outsideOf, parseHours } from "./working-hours.ts";
 
 const at = (clock: string): Date => new Date(`2026-11-27T${clock}:00`);
 
@@ -27,22 +27,4 @@ it("a node without hours always works, and a node outside its hours states them"
   expect(outsideOf(null, at("12:00"))).toEqual([]);
   expect(outsideOf(parseHours("22:30-7"), at("12:00"))).toEqual(["works from 22:30 to 7:00 (--hours)"]);
   expect(outsideOf(parseHours("22:30-7"), at("23:00"))).toEqual([]);
-});
-
-it("reports each start and each end of the hours once", async () => {
-  let now = at("21:59");
-  const changes: Date[] = [];
-  const end = watchHours(
-    parseHours("22-7"),
-    () => changes.push(now),
-    () => now,
-    1,
-  );
-  for (const [step, clock] of [at("22:00"), at("22:01"), at("07:00")].entries()) {
-    now = clock;
-    const expected = [1, 1, 2][step];
-    await vi.waitFor(() => expect(changes).toHaveLength(expected ?? 0));
-  }
-  expect(changes).toEqual([at("22:00"), at("07:00")]);
-  end();
 });

@@ -4,7 +4,6 @@
 export type WorkingHours = { readonly from: number; readonly to: number };
 
 const DAY_MINUTES = 24 * 60;
-const CHECK_MS = 15_000;
 
 /** Parses `22-7` or `22:30-6:15`; null for other texts, and for hours whose start equals their end. */
 export function parseHours(text: string): WorkingHours | null {
@@ -32,25 +31,3 @@ export function outsideOf(hours: WorkingHours | null, now: Date): string[] {
 
 const clockText = (minutes: number): string =>
   `${Math.floor(minutes / 60) % 24}:${String(minutes % 60).padStart(2, "0")}`;
-
-/**
- * Calls `changed` when the hours start or end. The clock is read often, instead of a timer over hours: the machine may
- * sleep, and its clock may be set. Returns a function that ends the watch.
- */
-export function watchHours(
-  hours: WorkingHours | null,
-  changed: () => void,
-  now: () => Date = () => new Date(),
-  everyMs: number = CHECK_MS,
-): () => void {
-  if (hours === null) return () => undefined;
-  let was = isWithin(hours, now());
-  const timer = setInterval(() => {
-    const is = isWithin(hours, now());
-    if (is === was) return;
-    was = is;
-    changed();
-  }, everyMs);
-  timer.unref();
-  return () => clearInterval(timer);
-}

@@ -22,7 +22,7 @@ it("blames the node when its disk cannot be written", async () => {
 });
 
 describe("a disk with too little space for", () => {
-  const TOO_SMALL = { code: "node_failed", message: expect.stringContaining("too little disk space for the input") };
+  const TOO_SMALL = { code: "node_busy", message: expect.stringContaining("too little disk space for the input") };
   const kept = (): number => statSync(join(folder, "input")).size;
 
   it("a whole source stays empty: nothing is written, and there is no retry", async () => {
@@ -78,14 +78,12 @@ describe("a disk that several sources share", () => {
     await late.reserve(50);
   });
 
-  it("fails with node_failed when no other source uses the disk that is too small", async () => {
-    const disk = new SourceDisk(async () => 100);
-    const one = disk.open(folder);
-    await expect(one.reserve(101)).rejects.toMatchObject({ code: "node_failed" });
-    const other = disk.open(folder);
-    await expect(one.reserve(101)).rejects.toMatchObject(BUSY);
-    other.close();
-    await expect(one.reserve(101)).rejects.toMatchObject({ code: "node_failed" });
+  it("states the missing space when no other source uses the disk that is too small", async () => {
+    const disk = new SourceDisk(async () => 12_300_000);
+    await expect(disk.open(folder).reserve(5e9)).rejects.toMatchObject({
+      code: "node_busy",
+      message: "The node has too little disk space for the input: it needs 5000 MB, and 13 MB are free",
+    });
   });
 
   it("accepts only the first of two concurrent sources that do not fit together", async () => {

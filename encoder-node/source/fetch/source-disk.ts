@@ -16,8 +16,7 @@ const usableBytes: FreeSpace = async (folder) => (await freeBytes(folder)) - DIS
 export interface DiskShare {
   /**
    * Reserves `bytes` that are still to be written, in place of the earlier reservation. Throws AppError `node_busy`
-   * when other sources occupy or reserve too much of the disk, and `node_failed` when there is too little space even
-   * without them.
+   * when the disk has too little space: another node may have more, or other work may end.
    */
   reserve(bytes: number): Promise<void>;
   /** Ends the reservation. Written bytes stay. */
@@ -53,25 +52,29 @@ export class SourceDisk {
   async #reserve(share: DiskShare, folder: string, bytes: number): Promise<void> {
     this.#reserved.set(share, 0);
     const ofOthers = [...this.#reserved.values()].reduce((sum, each) => sum + each, 0);
-    if ((await this.#freeSpace(folder)) - ofOthers < bytes)
-      throw this.#reserved.size > 1 ? diskShared() : diskTooSmall();
+    const free = (await this.#freeSpace(folder)) - ofOthers;
+    if (free < bytes) throw diskTooSmall(bytes, free);
     this.#reserved.set(share, bytes);
   }
 }
 
-const diskShared = (): AppError =>
-  new AppError("node_busy", "The node has too little disk space for the input besides its other inputs.");
-const diskTooSmall = (): AppError =>
-  new AppError("node_failed", "The node has too little disk space for the input; use a larger disk, or free space.");
+const megabytes = (bytes: number): string => `${Math.max(0, Math.ceil(bytes / 1e6))} MB`;
 
-/** Throws AppError `node_failed` when the folder's disk has too little space; another node may have enough. */
+/** Another node may have enough, or this node when other work has ended. */
+const diskTooSmall = (needed: number, free: number): AppError =>
+  new AppError(
+    "node_busy",
+    `The node has too little disk space for the input: it needs ${megabytes(needed)}, and ${megabytes(free)} are free`,
+  );
+
+/** Throws AppError `node_busy` when the folder's disk has too little space. */
 export async function checkDiskSpace(
   folder: string,
   neededBytes: number,
   freeSpace: FreeSpace = usableBytes,
 ): Promise<void> {
-  if ((await freeSpace(folder)) >= neededBytes) return;
-  throw diskTooSmall();
+  const free = await freeSpace(folder);
+  if (free < neededBytes) throw diskTooSmall(neededBytes, free);
 }
 
 /** Writes the whole chunk. Throws AppError `node_failed` when the disk cannot store it. */

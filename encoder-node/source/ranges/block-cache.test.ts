@@ -135,7 +135,7 @@ describe("a block cache", () => {
     caches.push(cache);
     await readOn(cache.reader(), 0, 10);
     free = BLOCK - 1;
-    await expect(readOn(cache.reader(), BLOCK, BLOCK + 10)).rejects.toMatchObject({ code: "node_failed" });
+    await expect(readOn(cache.reader(), BLOCK, BLOCK + 10)).rejects.toMatchObject({ code: "node_busy" });
     expect(requested).toEqual([0]);
   });
 

@@ -16,10 +16,12 @@ import {
   useSpec,
 } from "../../testing/job-steps.ts";
 import { checkedJob } from "../../testing/jobs.ts";
+import type { JobState } from "../state/job-state.ts";
 import { viewJob } from "../views/job-view.ts";
 import { expireLeases, loseSession } from "./lost-leases.ts";
 import { completeTask } from "./reports.ts";
 import { failTask } from "./task-ends.ts";
+import { endOverdue, limitOf } from "./time-limits.ts";
 
 useSpec();
 
@@ -38,16 +40,19 @@ describe("a task that its node returns", () => {
     expect(back.outputs.map(({ phase }) => phase)).toEqual(["queued", "queued"]);
   });
 
-  it("cannot be returned forever", () => {
-    let state = checkedJob(spec);
+  it("waits longer each time that no node has room, and its job ends after `start_within_s`", () => {
+    const settings = { ...spec.settings, startWithinMs: 86_400_000 };
+    let state: JobState = { ...checkedJob({ ...spec, createdAt: NOW, settings }), startedAt: NOW };
     let [now, leases] = [NOW, 0];
-    while (state.tasks[0]?.phase === "pending") {
-      state = claim(state, `t${leases}`, now, "node-a", "inspect").state;
+    while (state.status === "job.starting") {
+      state = failTask(claim(state, `t${leases}`, now, "node-a", "inspect").state, "inspect", RETURNED, now + 1000);
       leases += 1;
-      state = failTask(state, "inspect", RETURNED, now);
-      now += 60_000;
+      now = Math.min(state.tasks[0]?.notBefore ?? 0, limitOf(state)?.at ?? 0);
+      state = endOverdue(state, now);
     }
-    expect([state.status, leases]).toEqual(["job.failed", 202]);
+    expect([now - NOW, leases]).toEqual([86_401_000, 300]);
+    const error = "No encoder node took the work of this job within 86400 s: m";
+    expect(viewJob(state)).toMatchObject({ status: "job.failed", input: { error_code: "job_not_started", error } });
   });
 });
 

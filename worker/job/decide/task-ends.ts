@@ -22,6 +22,7 @@ import { bumpIfQueueingChanged } from "../state/work-state.ts";
 import { endsInput, failInput } from "./input-failure.ts";
 import { endIfDone, failOutput } from "./job-ending.ts";
 import { storageRejected } from "./storage-check.ts";
+import { isWorkedOn } from "./time-limits.ts";
 
 /** Pause of a task after a failure before it is offered again. */
 const FAILURE_PAUSE_MS = 1000;
@@ -32,10 +33,11 @@ const FAILURE_PAUSE_MS = 1000;
 const SOURCE_PAUSES_MS = [5000, 10_000, 20_000];
 /** Number of leases of a task after which each returned lease counts as a loss: returns must not go on forever. */
 const FREE_LEASES = 50;
-/** Maximum number of leases of a task that nodes may return. */
-const MAX_RETURNED = 200;
-/** Pause of a task after a node had no room for it: other work must end first. */
-const NO_ROOM_PAUSE_MS = 15_000;
+/**
+ * Pause of a task after a node had no room for it: other work must end first. It grows to a quarter of the time since
+ * the first return. The limit is `start_within_s` (time-limits.ts).
+ */
+const NO_ROOM_PAUSE_MS = { min: 15_000, max: 5 * 60_000 };
 
 /** Codes with which a node returns a task that it could still do. */
 const RETURNING: ReadonlySet<ErrorCode> = new Set(["node_lost", "node_busy"]);
@@ -51,10 +53,10 @@ export function failTask(before: JobState, taskId: string, failure: Failure, now
   const outcome = RETURNING.has(failure.code) ? "returned" : "failed";
   const state = endAttempt(before, task, { outcome, reason: failure.message }, now);
   const mayReturn = !isChunkedTask(task) || task.kind === "join";
-  if (failure.code === "node_busy" && mayReturn && task.attempt <= MAX_RETURNED) {
+  if (failure.code === "node_busy" && mayReturn) {
     // No other node had room for the task either.
     const isLate = joinsEarly(state, task) && task.avoid.includes(task.lease?.nodeId ?? "");
-    return isLate ? bumpVersion(abandonTask(state, taskId, failure, now)) : returnTask(state, task, now);
+    return isLate ? bumpVersion(abandonTask(state, taskId, failure, now)) : returnTask(state, task, failure, now);
   }
   // The node is shutting down: its last frames must not renew the lease.
   if (failure.code === "node_lost") {
@@ -85,14 +87,17 @@ function passOn(state: JobState, task: TaskState, failure: Failure, now: number)
 }
 
 /** Offers a task again after its node had no room for it: the task goes to another node, or waits. */
-function returnTask(state: JobState, task: TaskState, now: number): JobState {
+function returnTask(state: JobState, task: TaskState, { message }: Failure, now: number): JobState {
+  const isOtherWork = state.tasks.some((other) => other.id !== task.id && isWorkedOn(other));
+  const since = isOtherWork ? now : (task.refused?.since ?? now);
+  const pauseMs = Math.min(Math.max(Math.round((now - since) / 4), NO_ROOM_PAUSE_MS.min), NO_ROOM_PAUSE_MS.max);
   const cleared = patchTask(orphanUploads(state, task.id), task.id, {
     avoid: avoidHolder(task),
-    notBefore: now + NO_ROOM_PAUSE_MS,
+    notBefore: now + pauseMs,
     lease: null,
     reports: madeReports(task),
   });
-  return bumpVersion(release(cleared, task));
+  return bumpVersion(release(cleared, task, { since, reason: message }));
 }
 
 /** Voids a lease: late reports of its node are superseded from now on. */
@@ -167,8 +172,8 @@ export function retryTask(state: JobState, { taskId, outputs, failure }: TaskRet
 }
 
 /** Moves a task back to pending. Its outputs move back, too, unless other tasks continue to make chunks of them. */
-function release(state: JobState, { id }: TaskState): JobState {
-  const next = moveTaskTo(state, id, "release", { stage: null, fraction: 0, rate: null, live: [] });
+function release(state: JobState, { id }: TaskState, refused: TaskState["refused"] = null): JobState {
+  const next = moveTaskTo(state, id, "release", { stage: null, fraction: 0, rate: null, live: [], refused });
   const task = taskOf(next, id);
   const waiting = isChunkedTask(task) ? countRetry(next) : moveOutputs(next, remainingOutputs(next, task), "requeue");
   return bumpIfQueueingChanged(requestAdvertising(waiting, slotClassOf(task)));

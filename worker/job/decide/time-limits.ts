@@ -18,7 +18,9 @@ export function limitOf(state: JobState): { at: number; failure: Failure } | nul
   const { startWithinMs, maxRunMs } = state.spec.settings;
   const limits: { at: number; failure: Failure }[] = [];
   if (!state.tasks.some(isWorkedOn)) {
-    const message = `No encoder node took the work of this job within ${startWithinMs / 1000} s`;
+    const reason = state.tasks.find(({ refused }) => refused)?.refused?.reason;
+    const late = `No encoder node took the work of this job within ${startWithinMs / 1000} s`;
+    const message = reason === undefined ? late : `${late}: ${reason}`;
     limits.push({ at: idleSince(state) + startWithinMs, failure: { code: "job_not_started", message } });
   }
   if (maxRunMs !== null && state.runningSince !== null) {
@@ -29,15 +31,18 @@ export function limitOf(state: JobState): { at: number; failure: Failure } | nul
 }
 
 /** True if a node works on a task. A node that waits for chunks does not: perhaps no other node takes these chunks. */
-const isWorkedOn = ({ phase, lease }: JobState["tasks"][number]): boolean =>
+export const isWorkedOn = ({ phase, lease }: JobState["tasks"][number]): boolean =>
   phase === "completing" || (phase === "leased" && lease?.waitedUntil !== null);
 
 /**
  * Time since which no node has worked on the job: its start, its last report, the end of its last lease or of an
- * outage.
+ * outage, or the first time that a node had no room for a task.
  */
-const idleSince = ({ spec, startedAt, workedAt, tasks }: JobState): number =>
-  Math.max(spec.createdAt, startedAt, workedAt, ...tasks.map(({ notBefore }) => notBefore));
+function idleSince({ spec, startedAt, workedAt, tasks }: JobState): number {
+  const refused = tasks.flatMap((task) => task.refused?.since ?? []);
+  const worked = refused.length > 0 ? refused : [workedAt, ...tasks.map(({ notBefore }) => notBefore)];
+  return Math.max(spec.createdAt, startedAt, ...worked);
+}
 
 /**
  * Ends a job whose time is over: finished outputs are kept, all others fail. Work that waited for a node during an
@@ -47,7 +52,10 @@ export function endOverdue(state: JobState, now: number): JobState {
   const limit = limitOf(state);
   if (!limit || limit.at > now) return state;
   const { at, failure } = limit;
-  if (failure.code === "job_not_started" && now > at + OUTAGE_MS) return { ...state, workedAt: now };
+  if (failure.code === "job_not_started" && now > at + OUTAGE_MS) {
+    const tasks = state.tasks.map((task) => ({ ...task, refused: task.refused && { ...task.refused, since: now } }));
+    return { ...state, workedAt: now, tasks };
+  }
   let next = abandonTasks(state);
   // Without a probe, no node could fetch the input.
   if (!state.input.probe) next = moveInputTo({ ...next, input: { ...next.input, failure } }, "fail");

@@ -26,7 +26,7 @@ export async function advertise({ slotClass }: EffectOf<"advertise">, deps: Effe
   const offers = offersOf(state, slotClass, tasks, now);
   const pool = offers[0]?.requirements?.pool ?? state.spec.settings.queue;
   const { waitingFor } = await advertiseTo(deps.env, pool, offers);
-  noteWaiting(slotClass, waitingFor, deps, now);
+  noteWaiting(slotClass, waitingFor ?? roomFor(tasks), deps, now);
   // Noted after the call, so that the call is repeated if the object dies. Tasks that were added during the call, and a
   // changed priority, are not advertised yet.
   const known = new Set(tasks.map(attemptName));
@@ -49,6 +49,12 @@ function noteWaiting(slotClass: SlotClass, missing: string | null, deps: EffectD
   if (isShown) deps.apply((before) => bumpVersion(change(before)));
   else if (spec.settings.hop.length > 0 && !waiting[slotClass]) deps.apply(change);
   else deps.note(change);
+}
+
+/** The room that nodes lack for the tasks; null if none has reported this. */
+function roomFor(tasks: readonly TaskState[]): string | null {
+  const refused = tasks.find((task) => task.refused)?.refused;
+  return refused ? `a node with room. ${refused.reason}` : null;
 }
 
 const attemptName = ({ id, attempt }: TaskState): string => `${id}.${attempt}`;

@@ -78,6 +78,8 @@ export const TaskState = z.object({
   /** Nodes of `avoid` that failed by their own fault. */
   blamed: z.array(z.string()).default([]),
   notBefore: Time,
+  /** Nodes have had no room for the task since then, and the message of the last node; null: none has reported this. */
+  refused: z.object({ since: Time, reason: z.string() }).nullable(),
   uploads: z.record(z.string(), SignedUpload),
   /**
    * Reports that are not settled: outputs whose multipart uploads the storage still has to complete, perhaps made by an
@@ -138,6 +140,7 @@ export function newTask({
     avoid: [...avoid],
     blamed: [],
     notBefore: 0,
+    refused: null,
     uploads: {},
     reports: [],
     chunk,
