@@ -1,8 +1,9 @@
 // Checks at a node's start whether ffmpeg can be isolated, and names the system's restrictions if it cannot.
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { AppError } from "#shared/errors.ts";
 import type { Logger } from "#shared/log.ts";
 import type { NodeIsolation } from "#shared/protocol/capabilities.ts";
+import { shellQuote } from "#shared/shell-quote.ts";
 import type { CommandResult } from "./command-result.ts";
 import type { Tool } from "./discover/locate.ts";
 import { lastErrorLine } from "./error-lines.ts";
@@ -71,11 +72,15 @@ async function requireStart({ path }: Tool): Promise<void> {
   const result = await tryRun(path, ["-version"], "none");
   if (result.ok) return;
   const reason = lastErrorLine(result.stderrTail) ?? `exit code ${result.exitCode ?? "unknown"}`;
-  throw new AppError(
-    "encoder_not_available",
-    `${path} does not start in the sandbox (${reason}). List the folders that it needs in ${TOOL_FOLDERS_VARIABLE}.`,
-  );
+  const isForOthers = ((await stat(path)).mode & FOR_OTHERS) === FOR_OTHERS;
+  const advice = isForOthers
+    ? `List the folders that it needs in ${TOOL_FOLDERS_VARIABLE}`
+    : `The sandbox runs it as another user: chmod o+rx ${shellQuote(path)}`;
+  throw new AppError("encoder_not_available", `${path} does not start in the sandbox (${reason}). ${advice}.`);
 }
+
+/** The mode of a program that other users may read and execute. */
+const FOR_OTHERS = 0o005;
 
 type Setting = { readonly file: string; readonly forbids: string; readonly name: string };
 /** Kernel settings that forbid ordinary users to create namespaces. */
