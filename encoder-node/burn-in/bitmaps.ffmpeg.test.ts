@@ -37,7 +37,7 @@ const CAPTIONS = [
 let folder = "";
 const { signal } = new AbortController();
 const deps = { ...tested, allowPrivate: "loopback", signal, fontsFolder: null } as const;
-const runDeps = { ...deps, log: silentLog, commands: new CommandLog(), trace: NO_TRACE };
+const runDeps = { ...deps, log: silentLog, workFolder: tmpdir(), commands: new CommandLog(), trace: NO_TRACE };
 const path = (name: string): string => join(folder, name);
 
 beforeAll(async () => {

@@ -46,6 +46,7 @@ async function foundFor(requested: object, clip = source, range?: { fromMs: numb
     ffmpeg: { ...tested.ffmpeg, path: REFERENCE_FFMPEG },
     ffprobe: tested.ffprobe,
     log: silentLog,
+    workFolder: folder,
     commands,
     trace: NO_TRACE,
     signal: new AbortController().signal,

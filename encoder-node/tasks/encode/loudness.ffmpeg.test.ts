@@ -92,6 +92,7 @@ type Leveled = { readonly outputs: readonly OutputSpec[]; readonly probe: Awaite
 const depsOf = (commands: CommandLog) => ({
   ffmpeg: tested.ffmpeg,
   log: silentLog,
+  workFolder: folder,
   commands,
   trace: NO_TRACE,
   signal: new AbortController().signal,

@@ -41,7 +41,15 @@ describe.skipIf(!sandbox)("a run that names the URL of a served source", () => {
     const log = createLogger({ write: () => undefined, now: Date.now, level: "error" });
     const signal = AbortSignal.timeout(20_000);
     const commands = new CommandLog();
-    const deps = { ffmpeg: tested.ffmpeg, log, signal, commands, trace: NO_TRACE, network: input.network };
+    const deps = {
+      ffmpeg: tested.ffmpeg,
+      log,
+      workFolder: folder,
+      signal,
+      commands,
+      trace: NO_TRACE,
+      network: input.network,
+    };
     const result = await runAll([run], work, () => undefined, deps);
     input.close();
     if (failure === null) expect(result).toBeNull();
@@ -71,7 +79,14 @@ it("a running command has its progress and messages in its output", async () => 
   const commands = new CommandLog();
   const outputs: string[] = [];
   const look = (): void => void outputs.push(commands.running()[0]?.stderrTail ?? "");
-  const deps = { ffmpeg: tested.ffmpeg, log, signal: AbortSignal.timeout(20_000), commands, trace: NO_TRACE };
+  const deps = {
+    ffmpeg: tested.ffmpeg,
+    log,
+    workFolder: folder,
+    signal: AbortSignal.timeout(20_000),
+    commands,
+    trace: NO_TRACE,
+  };
   expect(await runAll([run], work, look, deps)).toBeNull();
   expect(outputs.at(-1)).toMatch(/lavfi[\s\S]*\nframe=\d+ time=00:00:\d\d\.\d{3}/);
 });
