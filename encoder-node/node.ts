@@ -8,7 +8,6 @@ import type { Capabilities } from "#shared/protocol/capabilities.ts";
 import { Limiter } from "./async/in-parallel.ts";
 import type { NodeConfig } from "./config.ts";
 import type { Tool } from "./ffmpeg/discover/locate.ts";
-import { DISK_RESERVE_BYTES } from "./ffmpeg/limits.ts";
 import { freeBytes } from "./ffmpeg/machine.ts";
 import type { NodeFolders } from "./folders/node-folders.ts";
 import { exitWhenIdle } from "./idle-exit.ts";
@@ -18,8 +17,8 @@ import { NodeLink } from "./link/node-link.ts";
 import { openReports } from "./link/reports.ts";
 import { requestChunks, requestScratch, requestUploads } from "./link/upload-requests.ts";
 import { diskOf, nodeFacts, VERSION } from "./node-facts.ts";
-import { lowDisk, SOURCE_FOLDERS, timedReasons, watchReasons } from "./readiness.ts";
 import type { NodeIdentity } from "./node-identity.ts";
+import { lowDisk, SOURCE_FOLDERS, timedReasons, watchReasons } from "./readiness.ts";
 import { ServiceAccess } from "./service-access.ts";
 import { Leases } from "./tasks/leases.ts";
 import type { Attributes } from "./tracing/otlp-json.ts";
@@ -31,14 +30,12 @@ import { answerSigned } from "./workspace/signed-scratch.ts";
 import { createSlots } from "./workspace/slots.ts";
 import { SourceCache } from "./workspace/source-cache.ts";
 import type { NodeDeps } from "./workspace/task-deps.ts";
-import { UploadSlots } from "./workspace/upload-slots.ts";
+import { UPLOAD_DISK_BYTES, UploadSlots } from "./workspace/upload-slots.ts";
 
 /** Maximum number of leases that run on this node, uploads included. */
 const MAX_RUNNING = 64;
 /** Tasks that upload after they gave back their encode slot. */
 const UPLOAD_SLOTS = 8;
-/** With less free disk space, the node accepts no more work until an upload has ended. */
-const UPLOAD_DISK_BYTES = 4 * DISK_RESERVE_BYTES;
 /** Sources that are probed at the same time, by one ffprobe process each. */
 const PROBES = 4;
 /**
@@ -101,6 +98,7 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
   const leases = new Leases({
     slots,
     uploads: uploadSlots(config),
+    holding: new Set(),
     board,
     reports,
     held,
@@ -112,7 +110,7 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
       const trace = tracer.task(own.assignment);
       const leaseLog = log.child({ lease, job: jobId, ...(trace.traceId === null ? {} : { trace_id: trace.traceId }) });
       const isOwn = (url: "source" | "storage"): boolean => own.assignment.ownUrls?.includes(url) ?? false;
-      const client = { controlPlane, lease, token, signal: own.signal, log: leaseLog };
+      const client = { controlPlane, lease, token, signal: own.signal, log: leaseLog, hold: own.hold };
       return {
         ...deps,
         ...own,
@@ -186,9 +184,9 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
   };
   const notReady = (): readonly string[] => [
     ...(link.isOpen ? [] : ["not connected to the control plane"]),
-    ...lowDisk(config, isWorking()),
     ...(isStopping ? ["draining"] : []),
     ...access.notReady,
+    ...lowDisk(config, isWorking()),
   ];
   const isIdle = (): boolean => link.isOpen && earlier.isResumed() && access.notReady.length === 0 && !isWorking();
   const logLowDisk = (): void => {

@@ -1,13 +1,19 @@
-// An output that ffmpeg cannot make leaves the other outputs intact; a large output is uploaded in parts.
+// An output that ffmpeg cannot make leaves the other outputs intact; a large output is uploaded in parts; finished
+// outputs wait for a storage that is down.
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { TaskList, type TaskView } from "#shared/api/task-responses.ts";
+import { silentLog } from "../encoder-node/testing/silent-log.ts";
+import { startS3 } from "../local/s3/s3-app.ts";
 import { look } from "./look.ts";
 import { makeClip, makeLongClip } from "./media.ts";
 import { LIMITED_VARIABLES, makeLimitedFfmpeg } from "./services/limited-ffmpeg.ts";
 import { type SourceServer, startSourceServer } from "./services/source-server.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
+
+const WAIT = { timeout: 120_000, interval: 500 };
 
 let folder: string;
 let stack: TestStack;
@@ -66,4 +72,39 @@ it("uploads a large file in parts, and the control plane completes the upload", 
   expect(Number(probe.format.size)).toBeGreaterThan(16 * 2 ** 20);
   const puts = stack.log("s3").match(/"PUT".*large\/video.mp4/g);
   expect(puts?.length).toBeGreaterThan(1);
+});
+
+it("delivers a finished output when its storage is back, and encodes it once", async () => {
+  const credentials = { accessKeyId: "held", secretAccessKey: "held-secret" };
+  const options = { directory: join(folder, "s3"), bucket: "held", credentials };
+  const first = await startS3({ port: 0, ...options }, silentLog);
+  const { port } = first;
+  const { id } = await stack.submit({
+    input: { url: sources.urlOf(await makeLongClip(folder, 9)) },
+    storage: {
+      service: "s3other",
+      bucket: "held",
+      endpoint: `http://127.0.0.1:${port}`,
+      region: stack.s3.region,
+      force_path_style: true,
+      credentials: { access_key_id: credentials.accessKeyId, secret_access_key: credentials.secretAccessKey },
+    },
+    outputs: { "mp4:1080p": { path: "video.mp4" } },
+  });
+  const encoding = async (): Promise<TaskView | undefined> => {
+    const { tasks } = TaskList.parse((await stack.request("GET", `/jobs/${id}/tasks`)).body);
+    return tasks.find(({ kind }) => kind === "encode");
+  };
+  await vi.waitFor(async () => expect((await encoding())?.stage).toBe("encoding"), WAIT);
+  await first.close();
+  // The upload gave up after 13 s before outputs were held.
+  await vi.waitFor(async () => {
+    const { body } = await stack.request("GET", `/jobs/${id}`);
+    expect(body).toMatchObject({ waiting_for: expect.stringContaining("its storage, which is unreachable") });
+  }, WAIT);
+  expect((await encoding())?.stage).toBe("holding");
+  const again = await startS3({ port, ...options }, silentLog);
+  expect(await stack.waitForJob(id)).toMatchObject({ status: "job.completed", outputs: [{ status: "video.encoded" }] });
+  expect((await encoding())?.attempt).toBe(1);
+  await again.close();
 });

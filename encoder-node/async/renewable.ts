@@ -5,7 +5,10 @@ import { untilAborted } from "./until-aborted.ts";
  * A value and its signature. A signature that has never worked is wrong, not expired. `mayHaveExpired` is true from the
  * start for the first signature, because it may have waited for long.
  */
-export type Signed<Value> = { readonly value: Value; mayHaveExpired: boolean };
+export type Signed<Value> = { readonly value: Value; readonly at: number; mayHaveExpired: boolean };
+
+/** Signatures are valid for at least 15 minutes. An older one may have expired, even if it has never worked. */
+const FRESH_MS = 10 * 60_000;
 
 export class Renewable<Value> {
   readonly #sign: () => Promise<Value>;
@@ -14,7 +17,7 @@ export class Renewable<Value> {
 
   constructor(first: Value, sign: () => Promise<Value>) {
     this.#sign = sign;
-    this.#latest = { value: first, mayHaveExpired: true };
+    this.#latest = { value: first, at: Date.now(), mayHaveExpired: true };
   }
 
   /** The current value. The caller sets `mayHaveExpired` when a request with it succeeds. */
@@ -29,7 +32,7 @@ export class Renewable<Value> {
    */
   async renew(used: Signed<Value>, signal: AbortSignal): Promise<boolean> {
     if (this.#latest !== used) return true;
-    if (!used.mayHaveExpired) return false;
+    if (!used.mayHaveExpired && Date.now() - used.at < FRESH_MS) return false;
     this.#renewal ??= this.#signAgain().finally(() => {
       this.#renewal = null;
     });
@@ -38,6 +41,6 @@ export class Renewable<Value> {
   }
 
   async #signAgain(): Promise<void> {
-    this.#latest = { value: await this.#sign(), mayHaveExpired: false };
+    this.#latest = { value: await this.#sign(), at: Date.now(), mayHaveExpired: false };
   }
 }

@@ -12,6 +12,7 @@ import {
   type ScratchTrack,
 } from "#shared/protocol/scratch.ts";
 import { UploadsAnswer, type UploadsRequest } from "#shared/protocol/uploads.ts";
+import type { StorageHold } from "../upload/storage-hold.ts";
 import type { ControlPlane } from "./control-plane.ts";
 
 /** The control plane's client for a lease. */
@@ -21,6 +22,8 @@ export type LeaseClient = {
   readonly token: string;
   readonly signal: AbortSignal;
   readonly log: Logger;
+  /** Keeps outputs while their storage is unreachable. */
+  readonly hold?: StorageHold | undefined;
 };
 
 export type ScratchPut = ScratchRequest["puts"][number];
@@ -31,24 +34,24 @@ const MAX_INTERNAL_ERRORS = 10;
 /** Names in a request (the maximum of ScratchRequest). */
 const BATCH = 200;
 
-/** A storage that is unreachable now may be back soon: waiting about five minutes costs less than encoding again. */
+/** About five minutes. */
 const STORAGE_RETRIES = 24;
 const STORAGE_RETRY = { firstMs: 500, maxMs: 30_000 };
 
 /**
- * Requests signed uploads, and retries while the client's storage is unreachable. Throws AppError `lease_superseded`,
- * `node_failed` or `cancelled`.
+ * Requests signed uploads, and retries while the client's storage is unreachable: for an hour with `hold`. Throws
+ * AppError `lease_superseded`, `node_failed` or `cancelled`.
  */
 export async function requestUploads(
   client: LeaseClient,
   files: UploadsRequest["files"],
   backoff: BackoffPolicy = STORAGE_RETRY,
 ): Promise<UploadsAnswer> {
-  const { token, signal, log } = client;
+  const { token, signal, log, hold } = client;
   for (let attempt = 1; ; attempt++) {
     const answer = UploadsAnswer.parse(await post(client, "uploads", { token, files } satisfies UploadsRequest));
     const isPassing = "failure" in answer && answer.failure.code === "storage_unreachable";
-    if (!isPassing || attempt > STORAGE_RETRIES) {
+    if (!isPassing || (attempt > STORAGE_RETRIES && !hold?.mayWait())) {
       log.debug("uploads signed", { files: files.length, attempt, failure: failureCode(answer) });
       return answer;
     }

@@ -129,10 +129,10 @@ export class StreamStorage {
 
   async #send({ item, ticket }: Ticketed): Promise<void> {
     const { file, content, onStored } = item;
-    const { requestUploads, storages: agent, folders, log } = this.#deps;
+    const { requestUploads, storages: agent, folders, log, hold } = this.#deps;
     const output = this.#output;
     const renew = () => requestTicket(this.#requested(item), requestUploads);
-    const upload = { content, ticket, renew, agent, folders, signal: this.#signal, log };
+    const upload = { content, ticket, renew, agent, folders, signal: this.#signal, log, hold };
     const { etags, sizeBytes } = await uploadContent(upload);
     await onStored?.({ output, file, sizeBytes, etags });
     this.#waitingBytes -= sizeBytes;

@@ -14,7 +14,7 @@ const ENCODING_SHARE = 0.8;
  * its work is ahead. A task that uploads may, and its outputs are reported separately.
  */
 export function canFinish({ stage, fraction, since }: WorkDone, deadline: number, now: number): boolean {
-  if (stage === "uploading") return now < deadline;
+  if (stage === "uploading" || stage === "holding") return now < deadline;
   if (stage === "transferring" || fraction < MIN_FRACTION) return false;
   const leftMs = ((now - since) * (1 - fraction)) / fraction;
   return leftMs <= (deadline - now) * ENCODING_SHARE;

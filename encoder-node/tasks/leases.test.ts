@@ -58,6 +58,7 @@ function open(reports: Reports): Leases {
   return new Leases({
     slots: createSlots({ inspect: 2, encode: 1 }),
     uploads,
+    holding: new Set(),
     board,
     reports,
     held: { add: () => undefined, remove: async () => undefined },
@@ -150,6 +151,30 @@ it("gives the slot back when only uploads remain, for a limited number of tasks,
   leases.cancel(assignment("B").lease);
   await leases.drain();
   expect(frames.slice(3)).toEqual([slots(0, [assignment("B").lease])]);
+});
+
+it("shows held outputs as a stage, and gives their slots to other work", async () => {
+  leases.start(assignment("A"));
+  leases.start(assignment("B"));
+  const [held, other] = given;
+  held?.progress("uploading", 0.5);
+  held?.releaseSlot();
+  await vi.waitFor(() => expect(frames).toHaveLength(1));
+  other?.releaseSlot();
+  expect(held?.hold?.mayWait()).toBe(true);
+  // The other task takes its upload slot.
+  await vi.waitFor(() => expect(frames).toHaveLength(2));
+  held?.hold?.end();
+  held?.progress("uploading", 0.6);
+  const stages = items.flat().filter(({ lease }) => lease === assignment("A").lease);
+  expect(stages.map(({ stage, fraction }) => [stage, fraction])).toEqual([
+    ["transferring", 0],
+    ["uploading", 0.5],
+    ["holding", 0.5],
+    ["uploading", 0.5],
+  ]);
+  leases.handBack();
+  await leases.drain();
 });
 
 it("gives the slot back while a task waits for other leases, for a limited number of tasks, and hands the task back at a stop", async () => {

@@ -9,11 +9,12 @@ import type { OutputReport } from "#shared/protocol/reports.ts";
 import type { Assignment, RunningLease } from "#shared/protocol/tasks.ts";
 import type { HeldLeases } from "../link/held-leases.ts";
 import type { Report, Reports } from "../link/reports.ts";
+import { StorageHold } from "../upload/storage-hold.ts";
 import { workingOn } from "../watchdog/current-lease.ts";
 import { CommandLog } from "../workspace/command-log.ts";
 import type { ProgressBoard } from "../workspace/progress.ts";
 import type { TaskDeps, WaitForOthers } from "../workspace/task-deps.ts";
-import type { UploadSlots } from "../workspace/upload-slots.ts";
+import { UPLOAD_DISK_BYTES, type UploadSlots } from "../workspace/upload-slots.ts";
 import { canFinish, type WorkDone } from "./finish-in-time.ts";
 import { freedSlots, HeldSlot, type HeldSlotDeps } from "./held-slot.ts";
 import { runTask, type StopReason } from "./run-task.ts";
@@ -21,12 +22,14 @@ import { runTask, type StopReason } from "./run-task.ts";
 /** The part of a task's deps that belongs to its lease alone. */
 export type LeaseDeps = Pick<
   TaskDeps,
-  "assignment" | "signal" | "progress" | "playable" | "commands" | "report" | "releaseSlot" | "waiting"
+  "assignment" | "signal" | "progress" | "playable" | "commands" | "report" | "releaseSlot" | "waiting" | "hold"
 >;
 
 /** Dependencies of the leases on the node. */
 export interface LeasesDeps extends HeldSlotDeps {
   readonly uploads: UploadSlots;
+  /** The leases that hold outputs, because their storage is unreachable. */
+  readonly holding: Set<LeaseId>;
   readonly board: ProgressBoard;
   readonly reports: Reports;
   /** Keeps the leases until they end. */
@@ -47,6 +50,9 @@ type Start = (signal: AbortSignal, note: NoteProgress, commands: CommandLog) => 
 
 /** Interval at which a node checks which work it can finish before its machine is taken away. */
 const CHECK_EVERY_MS = 1000;
+
+/** Maximum number of leases that hold outputs without a slot. Further leases keep theirs: their files fill the disk. */
+const MAX_HOLDING = 32;
 
 const DRAINING: Failure = { code: "node_lost", message: "The node is about to stop and accepts no new work" };
 
@@ -106,6 +112,8 @@ export class Leases {
   async drain(withinMs: number | null = null): Promise<void> {
     this.#isDraining = true;
     this.#deps.slots.close();
+    const { holding, log } = this.#deps;
+    if (holding.size > 0) log.warn("outputs held", { leases: [...holding].join(" "), limitMs: withinMs });
     this.#waiting.close();
     // The other leases may wait for a slot of this node.
     this.#handBack([...this.#leases.values()].filter(({ assignment }) => this.#waiting.has(assignment.lease)));
@@ -173,33 +181,52 @@ async function runLease(
   note: NoteProgress,
   deps: LeasesDeps,
 ): Promise<void> {
-  const { board, reports, uploads } = deps;
+  const { board, reports, uploads, holding } = deps;
   const { lease, token } = assignment;
   const log = deps.log.child({ lease, ...traceFields(assignment.trace) });
   const end = new AbortController();
+  const held = new AbortController();
   let releaseUploadSlot: (() => void) | null = null;
+  let last: Parameters<TaskDeps["progress"]> = ["transferring", 0];
   // Stopped work may still report progress for a short time. That would keep the lease on the board forever.
-  const progress: TaskDeps["progress"] = (stage, fraction, rate) => {
+  const progress: TaskDeps["progress"] = (...latest) => {
     if (end.signal.aborted) return;
+    last = latest;
+    const [stage, fraction, rate] = latest;
     note(stage, fraction);
-    board.update(lease, token, stage, fraction, rate);
+    board.update(lease, token, stage === "uploading" && hold.isHolding ? "holding" : stage, fraction, rate);
   };
+  const hold = new StorageHold({
+    log,
+    changed(isHolding) {
+      if (!isHolding) holding.delete(lease);
+      else if (holding.size < MAX_HOLDING && (deps.disk()?.free ?? UPLOAD_DISK_BYTES) >= UPLOAD_DISK_BYTES) {
+        // Other work needs the slot.
+        holding.add(lease);
+        held.abort();
+        releaseUploadSlot?.();
+      }
+      progress(...last);
+    },
+  });
   const playable: TaskDeps["playable"] = (stream) => {
     if (!end.signal.aborted) board.playable(lease, stream);
   };
   const moveToUploadSlot = async (): Promise<void> => {
-    releaseUploadSlot = await uploads.acquire(end.signal);
-    if (end.signal.aborted) return releaseUploadSlot();
+    const given = await uploads.acquire(AbortSignal.any([end.signal, held.signal])).catch(() => null);
+    if (end.signal.aborted || held.signal.aborted) given?.();
+    if (end.signal.aborted) return;
+    releaseUploadSlot = given;
     log.debug("encode slot released");
     slot.giveBack();
   };
   const report = (outputs: OutputReport[]): Promise<boolean> =>
     reports.send({ lease, verb: "outputs", body: { token, outputs } });
-  const releaseSlot = (): void => void moveToUploadSlot().catch(() => undefined);
+  const releaseSlot = (): void => void moveToUploadSlot();
   progress("transferring", 0);
   let outcome: TaskOutcome = "failed";
   try {
-    const own = { assignment, signal, progress, playable, commands, report, releaseSlot, waiting };
+    const own = { assignment, signal, progress, playable, commands, report, releaseSlot, waiting, hold };
     outcome = await runTask(deps.taskDeps(own), {
       ...reports,
       send: (last: Report) => reports.send(last, slot.with(last)),
@@ -207,6 +234,7 @@ async function runLease(
   } finally {
     end.abort();
     board.remove(lease);
+    holding.delete(lease);
     (releaseUploadSlot as (() => void) | null)?.();
     slot.end(outcome);
     log.debug("lease ended");

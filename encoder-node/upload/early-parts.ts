@@ -69,13 +69,13 @@ export class EarlyParts {
   }
 
   async #send(part: number, { content, fileBytes, signal, onProgress }: Sending): Promise<void> {
-    const { storages, log } = this.#deps;
+    const { storages, log, hold } = this.#deps;
     for (;;) {
       if (!this.#isFresh(part)) await this.#requestFrom(part, fileBytes, signal);
       const signed = this.#signed.get(part);
       if (!signed) throw new AppError("node_failed", `The ticket has no part ${part}`);
       try {
-        const sent = { content, part: signed.part, agent: storages, signal, log, onProgress };
+        const sent = { content, part: signed.part, agent: storages, signal, log, hold, onProgress };
         this.#etags.set(part, await putPart(sent));
         return;
       } catch (error) {

@@ -13,6 +13,7 @@ import { NODE_USER_AGENT } from "#shared/version.ts";
 import type { Content } from "./content.ts";
 import { formFailure, formFrame, framed } from "./form.ts";
 import { FORM_RETRIES, NO_HOST_RETRIES, RETRIES, type RetryPolicy } from "./retry-policy.ts";
+import type { StorageHold } from "./storage-hold.ts";
 
 export type PartUpload = {
   readonly content: Content;
@@ -20,6 +21,8 @@ export type PartUpload = {
   readonly agent: Dispatcher;
   readonly signal: AbortSignal;
   readonly log: Logger;
+  /** Keeps the file after the usual retries. Without it they are all. */
+  readonly hold?: StorageHold | undefined;
   /** Bytes of this part that were handed to the network in the current attempt. */
   readonly onProgress: (bytesSent: number) => void;
 };
@@ -44,7 +47,8 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
  * Sends a part and returns the ETag of the storage's response (empty without an ETag). Network errors and the statuses
  * that storage-failure.ts classifies as transient are retried 24 times, and forms twice, unless `policy` overrides
  * this. An unreachable host is retried 5 times. Redirects are failures, because they are not followed. A form whose
- * receiver does not respond in time is not sent again: it may have arrived.
+ * receiver does not respond in time is not sent again: it may have arrived. With `hold`, files are then sent again for
+ * up to an hour, except forms that the receiver may have.
  * Throws AppError `storage_*` (`storage_unreachable` without retries for a storage that is too slow), `node_failed`,
  * and the errors of the agent. An abort rejects with the signal's reason.
  */
@@ -59,6 +63,7 @@ export async function putPart(upload: PartUpload, policy: Partial<RetryPolicy> =
     const outcome = await withTimeLimit(upload, limit, (limited) => tryPart(limited, formKey));
     const fields = { url: part.url, offset: part.offset, sizeBytes: part.sizeBytes, attempt };
     if (outcome.ok) {
+      upload.hold?.end();
       log.debug("upload part stored", { ...fields, durationMs: Math.round(performance.now() - startedAt) });
       return outcome.etag;
     }
@@ -66,9 +71,12 @@ export async function putPart(upload: PartUpload, policy: Partial<RetryPolicy> =
     log.debug("upload part failed", { ...fields, error: outcome.error.message, canRetry: outcome.isTransient });
     if (!outcome.isTransient) throw outcome.error;
     withoutHost = outcome.isHostMissing ? withoutHost + 1 : 0;
-    if (attempt > retries || withoutHost > NO_HOST_RETRIES.retries) throw new StorageDown(outcome.error);
+    const isOver = attempt > retries || withoutHost > NO_HOST_RETRIES.retries;
+    const mayHold = part.form === undefined || outcome.isHostMissing;
+    if (isOver && !(mayHold && upload.hold?.mayWait())) throw new StorageDown(outcome.error);
     upload.onProgress(0);
-    const pause = withoutHost > 0 ? { ...NO_HOST_RETRIES.backoff, firstMs: backoff.firstMs } : backoff;
+    const isQuick = withoutHost > 0 && !isOver;
+    const pause = isQuick ? { ...NO_HOST_RETRIES.backoff, firstMs: backoff.firstMs } : backoff;
     await sleep(backoffMs(attempt, pause, Math.random), undefined, { signal }).catch(() => undefined);
     signal.throwIfAborted();
   }

@@ -68,7 +68,7 @@ async function storeBatch(batch: readonly FileToSend[], deps: StoreDeps): Promis
 async function sendFile(
   file: FileToSend,
   tickets: readonly UploadTicket[],
-  { requestUploads, storages, folders, signal, log, meter }: StoreDeps,
+  { requestUploads, storages, folders, signal, log, hold, meter }: StoreDeps,
 ): Promise<UploadedFile> {
   const { output, path, sizeBytes: announced } = file;
   const ticket = tickets.find((candidate) => candidate.output === output && candidate.file === file.file);
@@ -81,6 +81,7 @@ async function sendFile(
     folders,
     signal,
     log,
+    hold,
     onProgress: (bytes) => meter.update(file, bytes),
   });
   return { output, file: file.file, sizeBytes, etags };

@@ -8,7 +8,9 @@ import {
   upload,
   useUploads,
 } from "../testing/jobs/upload-storage.ts";
+import { silentLog } from "../testing/silent-log.ts";
 import { bytesContent } from "./content.ts";
+import { StorageHold } from "./storage-hold.ts";
 
 useUploads();
 
@@ -46,6 +48,36 @@ describe("a temporary storage failure", () => {
       code: "storage_unreachable",
     });
     expect([...tries.values()]).toEqual([25]);
+  });
+
+  it("holds a file after the retries, and sends it when the storage is back", async () => {
+    const changes: boolean[] = [];
+    const { origin, received, tries } = await storage(
+      (_, response) => !changes.includes(true) && !response.writeHead(503).end().destroyed,
+    );
+    const hold = new StorageHold({ log: silentLog, changed: (isHolding) => changes.push(isHolding) });
+    await upload(partsOf(origin, CLIP.length), { hold });
+    expect([...tries.values()]).toEqual([6]);
+    expect(received[0]?.body.equals(CLIP)).toBe(true);
+    expect(changes).toEqual([true, false]);
+  });
+
+  it("gives up a held file after an hour, and at once when the storage then denies it", async () => {
+    const { origin } = await storage();
+    closeStorages();
+    let minutes = 0;
+    const hourly = new StorageHold({ log: silentLog, changed: () => undefined, now: () => ++minutes * 60_000 });
+    await expect(upload(partsOf(origin, CLIP.length), { hold: hourly })).rejects.toMatchObject({
+      code: "storage_unreachable",
+    });
+    expect(minutes).toBe(61);
+    const denying = await storage((_, response, attempt) => {
+      return !response.writeHead(attempt > 7 ? 403 : 500).end("<Error><Code>AccessDenied</Code></Error>").destroyed;
+    });
+    const hold = new StorageHold({ log: silentLog, changed: () => undefined });
+    await expect(upload(partsOf(denying.origin, CLIP.length), { hold })).rejects.toMatchObject({
+      code: "storage_denied",
+    });
   });
 
   it("fails after five retries when the host refuses connections or does not resolve", async () => {

@@ -11,6 +11,7 @@ import type { NodeFolders } from "../folders/node-folders.ts";
 import type { Content } from "./content.ts";
 import { putPart } from "./put-part.ts";
 import type { RetryPolicy } from "./retry-policy.ts";
+import type { StorageHold } from "./storage-hold.ts";
 import { storeInFolder } from "./store-in-folder.ts";
 
 /**
@@ -28,6 +29,8 @@ export type UploadDeps = {
   readonly folders?: NodeFolders | undefined;
   readonly signal: AbortSignal;
   readonly log: Logger;
+  /** Keeps files while the storage is unreachable; none by default. */
+  readonly hold?: StorageHold | undefined;
 };
 
 export type Upload = {
@@ -39,6 +42,7 @@ export type Upload = {
   readonly folders?: NodeFolders | undefined;
   readonly signal: AbortSignal;
   readonly log: Logger;
+  readonly hold?: StorageHold | undefined;
   /** Receives the bytes of the file that were handed to the network; never decreases. */
   readonly onProgress?: ((bytesSent: number) => void) | undefined;
   readonly retryPolicy?: Partial<RetryPolicy> | undefined;
@@ -53,7 +57,7 @@ const PARALLEL_PARTS = 4;
  * `node_failed` when the size of the content differs from the ticket. An abort rejects with the signal's reason.
  */
 export async function uploadContent(upload: Upload): Promise<{ etags: string[]; sizeBytes: number }> {
-  const { content, ticket, agent, signal, log, retryPolicy } = upload;
+  const { content, ticket, agent, signal, log, hold, retryPolicy } = upload;
   const signed = new Renewable<readonly UploadPart[]>(ticket.parts, () => renewedParts(upload));
   signal.throwIfAborted();
   const sizeBytes = checkSize(content, ticket.parts);
@@ -71,7 +75,7 @@ export async function uploadContent(upload: Upload): Promise<{ etags: string[]; 
       const part = used.value[index];
       if (!part) throw new AppError("node_failed", `The ticket has no part ${index}`);
       try {
-        const etag = await putPart({ content, part, agent, signal: stopped, log, onProgress }, retryPolicy);
+        const etag = await putPart({ content, part, agent, signal: stopped, log, hold, onProgress }, retryPolicy);
         used.mayHaveExpired = true;
         return etag;
       } catch (error) {

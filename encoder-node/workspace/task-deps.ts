@@ -12,6 +12,7 @@ import type { NodeFolders } from "../folders/node-folders.ts";
 import type { ScratchPut } from "../link/upload-requests.ts";
 import type { ServiceAccess } from "../service-access.ts";
 import type { TaskTrace } from "../tracing/task-trace.ts";
+import type { StorageHold } from "../upload/storage-hold.ts";
 import type { RequestUploads } from "../upload/upload.ts";
 import type { CommandLog } from "./command-log.ts";
 import type { RangedSources } from "./ranged-sources.ts";
@@ -68,6 +69,8 @@ export interface TaskDeps extends NodeDeps {
   /** Call this when the task no longer needs an encoder and only uploads: its slot may then go to other work. */
   releaseSlot(): void;
   readonly waiting: WaitForOthers;
+  /** Keeps finished outputs while their storage is unreachable. */
+  readonly hold?: StorageHold;
   /** Reports outputs that have ended while the task continues; false when `complete` must include them. */
   report(outputs: OutputReport[]): Promise<boolean>;
   readonly requestUploads: RequestUploads;

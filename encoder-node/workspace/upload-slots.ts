@@ -2,7 +2,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Limiter } from "../async/in-parallel.ts";
 import { untilAborted } from "../async/until-aborted.ts";
+import { DISK_RESERVE_BYTES } from "../ffmpeg/limits.ts";
 
+/** With less free disk space, the node accepts no more work until an upload has ended. */
+export const UPLOAD_DISK_BYTES = 4 * DISK_RESERVE_BYTES;
 /** Interval at which the free disk space is checked while it is too small. */
 const DISK_CHECK_MS = 5000;
 

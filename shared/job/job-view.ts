@@ -119,7 +119,8 @@ export const JobView = z
       .exactOptional()
       .describe(
         "Missing capability that the job waits for, if no node of the last ten minutes has it, such as `a node with libsvtav1`; " +
-          "before `settings.start_at`, that time, such as `2026-12-01 02:00:00 +0000`",
+          "before `settings.start_at`, that time, such as `2026-12-01 02:00:00 +0000`; also the disk space that nodes lack, " +
+          "or a storage that is unreachable",
       ),
   })
   .describe("A job");

@@ -18,7 +18,8 @@ const MAX_PROTOCOL = 1_000_000;
 export const PING = "ping";
 export const PONG = "pong";
 
-export const TASK_STAGES = ["transferring", "encoding", "uploading"] as const;
+/** `holding`: outputs are finished, and their storage is unreachable. */
+export const TASK_STAGES = ["transferring", "encoding", "uploading", "holding"] as const;
 export type TaskStage = (typeof TASK_STAGES)[number];
 
 /** `returned`: the node could not do the task now, but other nodes may. */

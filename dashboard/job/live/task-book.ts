@@ -63,7 +63,7 @@ function withStages({ stages }: TaskBook, tasks: readonly Task[], nowMs: number)
     const begun = Math.max(startMs, nowMs);
     if (seen.length > 0) next.set(key, [...seen, { stage, atMs: begun }]);
     // Nothing is known from before an attempt was first seen. An attempt that uploads has encoded before.
-    else if (stage === "uploading")
+    else if (stage === "uploading" || stage === "holding")
       next.set(key, [
         { stage: "encoding", atMs: startMs },
         { stage, atMs: begun },

@@ -9,11 +9,19 @@ import type { ClaimRequest } from "../../rpc/turn.ts";
 import { freshChunks, isChunkedTask, joinsEarly, otherAttempt } from "../chunks/chunk-work.ts";
 import type { TaskSecrets } from "../secrets/task-secrets.ts";
 import { checkLease, type LeaseVerdict } from "../state/check-lease.ts";
-import { leaseIdOf, moveInputTo, moveOutputs, moveTaskTo, orphanUploads, patchTask } from "../state/job-moves.ts";
+import {
+  bumpVersion,
+  leaseIdOf,
+  moveInputTo,
+  moveOutputs,
+  moveTaskTo,
+  orphanUploads,
+  patchTask,
+} from "../state/job-moves.ts";
 import type { JobState } from "../state/job-state.ts";
 import { madeReports, remainingOutputs } from "../state/remaining-outputs.ts";
 import type { TaskState } from "../state/task-state.ts";
-import { bumpIfQueueingChanged } from "../state/work-state.ts";
+import { bumpIfQueueingChanged, isStoring } from "../state/work-state.ts";
 import { taskFor } from "./node-task.ts";
 import { placementOf, requirementsOf, sendsHeaders, waitsNoLonger } from "./requirements.ts";
 import { startOf } from "./storage-check.ts";
@@ -188,7 +196,8 @@ export function recordProgress(state: JobState, item: ProgressItem, now: number)
   const { state: renewed, verdict, task } = renewLease(state, item, now);
   if (verdict !== "current" || !task) return { state: renewed, verdict };
   const fraction = item.stage === task.stage ? Math.max(task.fraction, item.fraction) : item.fraction;
-  const next = patchTask(renewed, task.id, {
+  const isHeldNow = (item.stage === "holding") !== (task.stage === "holding");
+  const next = patchTask(isHeldNow ? bumpVersion(renewed) : renewed, task.id, {
     stage: item.stage,
     fraction,
     rate: rateOf(item),
@@ -198,7 +207,7 @@ export function recordProgress(state: JobState, item: ProgressItem, now: number)
   if (item.stage === "transferring") return { state: next, verdict };
   const started = moveOutputs(next, task.outputs, "start");
   const isPart = isChunkedTask(task) && task.kind !== "join";
-  if (isPart || item.stage !== "uploading") return { state: started, verdict };
+  if (isPart || !isStoring(item.stage)) return { state: started, verdict };
   // All frames and audio of the task are encoded: only the playlists of its streams remain.
   const streams = task.outputs.filter((index) => state.spec.outputs[index]?.type === "httpstream");
   return { state: moveOutputs(started, streams, "package"), verdict };

@@ -32,8 +32,8 @@ import { completionName, indexed, mayAbortAgain, revoked, rowCheckAt, uploadAbor
 import { closeScratch, mayClearAgain, scratchCleared } from "./scratch-effects.ts";
 import { checkStorage } from "./storage-check-effect.ts";
 
-/** Attempts to complete the uploads of an output, over several minutes, before the output fails. */
-const MAX_COMPLETION_ATTEMPTS = 12;
+/** Attempts to complete the uploads of an output, over about an hour, before the output fails. */
+const MAX_COMPLETION_ATTEMPTS = 22;
 
 /** Runs an effect. Throws if the effect must be tried again. */
 export async function runEffect(effect: Effect, deps: EffectDeps): Promise<void> {

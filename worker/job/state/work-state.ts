@@ -8,9 +8,12 @@ import type { TaskState } from "./task-state.ts";
 export function workStateOf({ status, tasks }: Pick<JobState, "status" | "tasks">): WorkState | null {
   if (isTerminalJob(status)) return null;
   const active = tasks.filter(({ phase, lease }) => phase === "leased" && lease?.waitedUntil !== null);
-  if (active.some(({ stage }) => stage !== "uploading")) return "running";
+  if (active.some(({ stage }) => !isStoring(stage))) return "running";
   return active.length > 0 || tasks.some(isCompleting) ? "storing" : "queued";
 }
+
+/** True for the stages of a task after its outputs are encoded. */
+export const isStoring = (stage: TaskState["stage"]): boolean => stage === "uploading" || stage === "holding";
 
 export const isQueued = (state: Pick<JobState, "status" | "tasks">): boolean => workStateOf(state) === "queued";
 

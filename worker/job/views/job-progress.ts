@@ -50,6 +50,7 @@ function taskFraction(task: TaskState): number {
     transferring: 0,
     encoding: ENCODING_SHARE * task.fraction,
     uploading: ENCODING_SHARE + (1 - ENCODING_SHARE) * task.fraction,
+    holding: ENCODING_SHARE + (1 - ENCODING_SHARE) * task.fraction,
   };
   if (task.phase === "completing") return 1;
   return task.phase === "leased" && task.stage ? shares[task.stage] : 0;

@@ -54,9 +54,12 @@ function speedMembers({ status, completedAt, runningSince, input }: JobState): P
   return { speed: Math.round((100_000 * seconds) / Math.max(1, completedAt - runningSince)) / 100 };
 }
 
-/** The requirement of the job that no node meets. */
-export function waitingMembers({ status, waiting }: JobState): Pick<JobView, "waiting_for"> {
-  const missing = waiting.encode?.for ?? waiting.inspect?.for ?? null;
+const HELD = "its storage, which is unreachable; the finished outputs are held on the node";
+
+/** The requirement of the job that no node meets, or its storage. */
+export function waitingMembers({ status, waiting, tasks }: JobState): Pick<JobView, "waiting_for"> {
+  const isHeld = tasks.some(({ phase, stage }) => phase === "leased" && stage === "holding");
+  const missing = waiting.encode?.for ?? waiting.inspect?.for ?? (isHeld ? HELD : null);
   return missing === null || isTerminalJob(status) ? {} : { waiting_for: missing };
 }
 

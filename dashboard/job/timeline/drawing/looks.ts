@@ -25,7 +25,7 @@ const OF_KIND: Readonly<Record<Bar["kind"], Look>> = {
 /** The look of a part of a bar. A task that only reads or copies its source has a single look until it uploads. */
 export function lookOf({ kind }: Pick<Bar, "kind">, part: Pick<BarPart, "stage"> | undefined): Look {
   if (part === undefined || part.stage === "encoding" || kind === "inspect") return OF_KIND[kind];
-  return part.stage;
+  return part.stage === "holding" ? "uploading" : part.stage;
 }
 
 /** Outcomes of attempts. Each has a sign, because color is never the only mark. */
