@@ -130,7 +130,7 @@ function isLedAway(text: unknown, filled: unknown): boolean {
   if (typeof filled !== "string" || !URL.canParse(prefix) || !URL.canParse(filled)) return true;
   const [from, to] = [new URL(prefix), new URL(filled)];
   const folder = from.pathname.replace(/[^/]*$/, "");
-  return from.protocol !== to.protocol || from.host !== to.host || !to.pathname.startsWith(folder);
+  return from.origin !== to.origin || !to.pathname.startsWith(folder);
 }
 
 /**
