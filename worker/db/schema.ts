@@ -56,6 +56,13 @@ export const nodeTokens = sqliteTable("node_tokens", {
   labels: text("labels").notNull().default("[]"),
 });
 
+/** Pools in which jobs wait for a node, with a token or without. */
+export const waitingPools = sqliteTable("waiting_pools", {
+  name: text("name").primaryKey(),
+  /** Jobs that still wait note their pool again before this time; ms since 1970. */
+  until: integer("until").notNull(),
+});
+
 /**
  * Idempotency keys of requests: a repeated request does not start a second job. The table is WITHOUT ROWID (migration
  * 0009), so that a key costs one row and not three. Expired keys are found by reading the table in portions

@@ -1,8 +1,8 @@
-// Asks the hubs of all pools: of the default pool, and of the pools that node tokens bind.
+// Asks the hubs of all pools: of the default pool, of the pools that node tokens bind, and of pools with waiting jobs.
 import { messageOf } from "#shared/log.ts";
 import { DEFAULT_POOL } from "#shared/placement.ts";
 import type { Env } from "../../bindings.ts";
-import { listPools } from "../../db/node-pools.ts";
+import { listPools, listWaitingPools } from "../../db/node-pools.ts";
 import { log } from "../../log.ts";
 import { withDeadline } from "../../rpc/deadline.ts";
 import { type HubRpc, hubName, hubOf } from "../../rpc/hub.ts";
@@ -11,10 +11,10 @@ export type HubStub = DurableObjectStub<HubRpc>;
 
 let lastPools: readonly string[] | null = null;
 
-/** The names of all pools that may have nodes, in order. While D1 does not answer, returns the last known names. */
+/** The names of all pools that may have nodes or waiting jobs, in order. While D1 does not answer, returns the last known names. */
 export async function allPools(env: Env): Promise<string[]> {
   try {
-    lastPools = await listPools(env.DB);
+    lastPools = (await Promise.all([listPools(env.DB), listWaitingPools(env.DB, Date.now())])).flat();
   } catch (error) {
     if (lastPools === null) throw error;
     log.warn("pools not listed", { error: messageOf(error) });

@@ -1,5 +1,9 @@
 // Advertises a job's runnable tasks to the hub.
+import { messageOf } from "#shared/log.ts";
+import { DEFAULT_POOL } from "#shared/placement.ts";
 import type { SlotClass } from "#shared/protocol/tasks.ts";
+import { noteWaitingPool } from "../../db/node-pools.ts";
+import { log } from "../../log.ts";
 import type { SentOffer } from "../../rpc/hub.ts";
 import { activeWork } from "../chunks/chunk-work.ts";
 import { runnableTasks } from "../decide/leases.ts";
@@ -27,6 +31,10 @@ export async function advertise({ slotClass }: EffectOf<"advertise">, deps: Effe
   const pool = offers[0]?.requirements?.pool ?? state.spec.settings.queue;
   const { waitingFor } = await advertiseTo(deps.env, pool, offers);
   noteWaiting(slotClass, waitingFor ?? roomFor(tasks), deps, now);
+  if (waitingFor !== null && pool !== DEFAULT_POOL) {
+    const cause = (error: unknown) => log.warn("waiting pool not noted", { pool, error: messageOf(error) });
+    await noteWaitingPool(deps.env.DB, pool, now).catch(cause);
+  }
   // Noted after the call, so that the call is repeated if the object dies. Tasks that were added during the call, and a
   // changed priority, are not advertised yet.
   const known = new Set(tasks.map(attemptName));

@@ -7,7 +7,7 @@ import { GoneNodes } from "../../../dispatch/operator/gone-nodes.ts";
 import { hubOf } from "../../../rpc/hub.ts";
 import { jobOf } from "../../../rpc/job.ts";
 import { faultyDatabase } from "../../../testing/faulty-database.ts";
-import { ADMIN, basic, bearer, newAccount, newNodeToken, PROBE, send } from "../../../testing/jobs.ts";
+import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, PROBE, send } from "../../../testing/jobs.ts";
 import { connect, hello, joined, newJob, settle, useNodes } from "../../../testing/nodes.ts";
 import { app } from "../../app.ts";
 import { RESPONSES } from "../../openapi/components.ts";
@@ -304,6 +304,21 @@ describe("GET /v2/autoscale and GET /metrics", () => {
         "copra_hubs_unavailable 0",
       ]),
     );
+  });
+
+  it("shows work that waits for a pool without a token, while it waits", async () => {
+    const { key } = await newAccount();
+    const body = jobBody({ settings: { queue: "gpus" } });
+    const job = await send("/v2/jobs", { method: "POST", body, headers: basic(key) });
+    await vi.waitFor(async () => {
+      const { pools } = (await send("/v2/autoscale", { headers: bearer(ADMIN) })).body;
+      expect(pools.gpus).toMatchObject({ inspect: { wanted: 1, waiting: 1, free: 0 } });
+    });
+    const metrics = await (await app.request("/metrics", { headers: bearer(ADMIN) }, env)).text();
+    expect(metrics).toContain('copra_tasks_waiting{pool="gpus",class="inspect"} 1');
+    await send(`/v2/jobs/${job.body.id}`, { method: "DELETE", headers: basic(key) });
+    await env.DB.prepare("UPDATE waiting_pools SET until = 1").run();
+    expect(Object.keys((await send("/v2/autoscale", { headers: bearer(ADMIN) })).body.pools)).not.toContain("gpus");
   });
 
   it("accepts METRICS_TOKEN, which gives no other access", async () => {
