@@ -17,7 +17,7 @@ function commandsIn(page: string): string[] {
   );
   const inline = [...text.matchAll(/`((?:npm run )?copra [^`]*)`/g)].map(([, line = ""]) => line);
   return [...blocks, ...inline]
-    .map((line) => /^(?:npm run copra --|npx copra|copra) +(.*)$/.exec(line.replace(/ +#.*$/, ""))?.[1] ?? "")
+    .map((line) => /^(?:npm run copra --|npx --no copra|copra) +(.*)$/.exec(line.replace(/ +#.*$/, ""))?.[1] ?? "")
     .filter((line) => line !== "" && !line.startsWith("<command>"));
 }
 
@@ -30,6 +30,24 @@ const lines = [
   .filter(([, line]) => !/[|<>"(]/.test(line.replace(/<[a-z ]+>/g, "x")))
   // The node program parses its own options.
   .filter(([, line]) => !line.startsWith("node -"));
+
+it("names no command that npx could take from the registry, where anybody may own a name", () => {
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  const pages = readdirSync(ROOT, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md") && !/(?:^|\/)(?:node_modules|dist)\//.test(name))
+    .concat("local/home/constants.ts");
+  const named = pages.flatMap((page) =>
+    [...readFileSync(join(ROOT, page), "utf8").matchAll(/\bnpx"?,?\s+(?:"args": \[)?"?([^\s`"]+)/g)].map(
+      ([, name = ""]) => `${page}: ${name}`,
+    ),
+  );
+  expect(named.length).toBeGreaterThan(10);
+  const isOurs = (line: string): boolean => {
+    const name = line.split(": ")[1] ?? "";
+    return name === "--no" || name in { ...dependencies, ...devDependencies };
+  };
+  expect(named.filter((line) => !isOurs(line))).toEqual([]);
+});
 
 describe("commands in the documentation are valid", () => {
   it.each(lines)("%s: copra %s", (_, line) => {

@@ -69,7 +69,8 @@ it("lists its tools with their effects", async () => {
   const { client } = await connect();
   const { tools } = await client.listTools();
   const readers = tools.filter(({ annotations }) => annotations?.readOnlyHint).map(({ name }) => name);
-  expect(readers).toEqual(["plan_job", "get_job", "list_jobs", "get_metadata", "search_docs"]);
+  const expected = ["plan_job", "probe_source", "get_job", "wait_for_job", "list_jobs", "get_metadata", "search_docs"];
+  expect(readers).toEqual(expected);
   const others = tools.map(({ name }) => name).filter((name) => !readers.includes(name));
   expect(others).toEqual(["create_job", "cancel_job", "retry_job"]);
 });
@@ -78,8 +79,16 @@ it("makes a video after a person has confirmed the job, and reads all about it",
   const { call, asked } = await connect({ answer: "accept" });
   expect((await call("plan_job", { job })).value.outputs).toMatchObject([{ key: "mp4:240p" }]);
   const { id } = (await call("create_job", { job })).value;
-  expect(asked).toEqual([`Create this job?\nsource: ${sources.urlOf("ntsc.mp4")}\noutputs: mp4:240p`]);
-  expect((await stack.waitForJob(id)).status).toBe("job.completed");
+  const storage = { ...stack.storage, credentials: undefined };
+  const lines = [
+    "Create this job?",
+    `input: ${JSON.stringify({ url: sources.urlOf("ntsc.mp4") })}`,
+    `outputs: ${JSON.stringify(job.outputs)}`,
+    `storage: ${JSON.stringify(storage)}`,
+    'notification: {"type":"none"}',
+  ];
+  expect(asked).toEqual([lines.join("\n")]);
+  expect((await call("wait_for_job", { id })).value.status).toBe("job.completed");
   expect((await call("get_job", { id })).value).toMatchObject({ id, status: "job.completed" });
   expect((await call("list_jobs", { status: "job.completed", query: id })).value.jobs).toMatchObject([{ id }]);
   const { metadata } = (await call("get_metadata", { id, key: "mp4:240p" })).value;
@@ -92,6 +101,10 @@ it("makes a video after a person has confirmed the job, and reads all about it",
     isError: true,
     text: expect.stringMatching(/job_state_conflict/),
   });
+  expect(asked.slice(1)).toEqual([`Cancel the job "${id}"?`, `Retry the job "${id}"?`]);
+  const probe = await call("probe_source", { input: job.input });
+  expect(asked[3]).toBe(`Read this source?\ninput: ${JSON.stringify({ url: sources.urlOf("ntsc.mp4") })}`);
+  expect((await call("plan_job", { job, probe: probe.value.id })).isError).toBe(false);
 });
 
 describe("a job that nobody has confirmed", () => {
@@ -117,8 +130,10 @@ describe("a job that nobody has confirmed", () => {
     expect((await call("create_job", { job })).text).toMatch(/^Ask the person for a confirmation/);
     const other = { ...job, outputs: { mp3: { path: "mcp/a.mp3" } } };
     expect((await call("create_job", { job: other, confirm: true })).text).toMatch(/^Call plan_job/);
-    const created = await call("create_job", { job, confirm: true });
+    const reordered = Object.fromEntries(Object.entries(job).toReversed());
+    const created = await call("create_job", { job: reordered, confirm: true });
     expect(created.isError).toBe(false);
+    expect((await call("cancel_job", { id: created.value.id })).text).toMatch(/^Ask the person for a confirmation/);
     await stack.waitForJob(created.value.id);
   });
 });

@@ -1,9 +1,10 @@
 // The MCP tools that plan and create jobs. A person confirms each job, unless the key is only for templates.
 import { createHash } from "node:crypto";
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
-import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import * as z from "zod";
-import type { Copra, TemplateJob } from "../../client/index.ts";
+import { isObject } from "#shared/request/parse-section.ts";
+import type { Copra, NewProbe, TemplateJob } from "../../client/index.ts";
+import { Confirm, missingConsent, summaryOf } from "./consent.ts";
 import { failed, resultOf } from "./tool-result.ts";
 
 const Job = z
@@ -38,21 +39,33 @@ export function registerCreation(server: McpServer, copra: Copra, scopes: readon
       title: "Create a job",
       description:
         "Creates and starts a job. Plan it with plan_job first. A person is asked, if the client supports that.",
-      inputSchema: {
-        job: Job,
-        confirm: z
-          .boolean()
-          .optional()
-          .describe("Only for clients that cannot ask a person: true after the person has agreed to the planned job"),
-      },
+      inputSchema: { job: Job, confirm: Confirm },
       annotations: { readOnlyHint: false, destructiveHint: false },
     },
     async ({ job, confirm = false }) => {
-      const failure = isOnlyForTemplates(scopes) ? null : await missingConsent(server, job, { confirm, planned });
+      if (isOnlyForTemplates(scopes)) return resultOf(copra.jobs.create(asRequest(job)));
+      const canAsk = server.server.getClientCapabilities()?.elicitation !== undefined;
+      if (!canAsk && !planned.has(digestOf(job))) return failed(PLAN_FIRST);
+      const failure = await missingConsent(server, `Create this job?\n${summaryOf(job)}`, confirm);
       return failure ?? resultOf(copra.jobs.create(asRequest(job)));
     },
   );
+  server.registerTool(
+    "probe_source",
+    {
+      title: "Read a source",
+      description: "Reads the tracks, sizes and length of a source on a node. plan_job takes the id of the result",
+      inputSchema: { input: z.record(z.string(), z.unknown()).describe("The `input` of a job"), confirm: Confirm },
+      annotations: { readOnlyHint: true },
+    },
+    async ({ input, confirm = false }) => {
+      const failure = await missingConsent(server, `Read this source?\n${summaryOf({ input })}`, confirm);
+      return failure ?? resultOf(copra.probes.create({ input } as NewProbe, { waitSeconds: 30 }));
+    },
+  );
 }
+
+const PLAN_FIRST = "Call plan_job with exactly this job first, show the plan to the person, and ask for a confirmation";
 
 /** The service validates the request. */
 const asRequest = (job: Readonly<Record<string, unknown>>): TemplateJob => job as TemplateJob;
@@ -61,46 +74,14 @@ const asRequest = (job: Readonly<Record<string, unknown>>): TemplateJob => job a
 const isOnlyForTemplates = (scopes: readonly string[] | null): boolean =>
   scopes?.includes("templates:use") === true && !scopes.includes("jobs:create");
 
-type Consent = { readonly confirm: boolean; readonly planned: ReadonlySet<string> };
+/** Returns the same digest for the same job, in whatever order its fields are. */
+const digestOf = (job: object): string =>
+  createHash("sha256")
+    .update(JSON.stringify(job, (_, value: unknown) => (isObject(value) ? Object.fromEntries(sorted(value)) : value)))
+    .digest("hex");
 
-/** Asks for a confirmation. Null if the job may be created. */
-async function missingConsent(
-  server: McpServer,
-  job: Readonly<Record<string, unknown>>,
-  { confirm, planned }: Consent,
-): Promise<CallToolResult | null> {
-  if (server.server.getClientCapabilities()?.elicitation) {
-    const { action, content } = await server.server.elicitInput({
-      message: `Create this job?\n${summaryOf(job)}`,
-      requestedSchema: {
-        type: "object",
-        properties: { confirm: { type: "boolean", title: "Create the job", default: true } },
-        required: ["confirm"],
-      },
-    });
-    const isAccepted = action === "accept" && content?.confirm === true;
-    return isAccepted ? null : failed("The person did not confirm the job: it was not created");
-  }
-  if (!planned.has(digestOf(job))) {
-    return failed("Call plan_job with exactly this job first, show the plan to the person, and ask for a confirmation");
-  }
-  return confirm ? null : failed("Ask the person for a confirmation, then call create_job again with confirm: true");
-}
-
-/** Source and outputs, without secrets. */
-function summaryOf({ template, input, outputs }: Readonly<Record<string, unknown>>): string {
-  const url = typeof input === "object" && input !== null && "url" in input ? String(input.url) : "";
-  const shown = url.replace(/^(https?:\/\/)[^/?#]*@/i, "$1").replace(/[?#].*/s, "");
-  const formats = typeof outputs === "object" && outputs !== null ? Object.keys(outputs).join(", ") : "";
-  const lines = [
-    ...(template === undefined ? [] : [`template: ${String(template)}`]),
-    ...(shown === "" ? [] : [`source: ${shown}`]),
-    ...(formats === "" ? [] : [`outputs: ${formats}`]),
-  ];
-  return lines.join("\n").slice(0, 1000);
-}
-
-const digestOf = (job: object): string => createHash("sha256").update(JSON.stringify(job)).digest("hex");
+const sorted = (value: object): [string, unknown][] =>
+  Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
 
 function remember(planned: Set<string>, digest: string): void {
   planned.delete(digest);

@@ -2,12 +2,16 @@
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import * as z from "zod";
 import type { Copra } from "../../client/index.ts";
+import { printableJson } from "../terminal/printable.ts";
+import { Confirm, missingConsent } from "./consent.ts";
 import type { DocsSearch } from "./docs-search.ts";
 import { resultOf } from "./tool-result.ts";
 
 const id = z.string().describe("The id of the job");
 const READS = { readOnlyHint: true } as const;
 const MAX_LISTED = 100;
+/** Clients give up a call after 60 s by default. */
+const MAX_WAIT_MS = 50_000;
 
 export function registerJobTools(server: McpServer, copra: Copra, docs: DocsSearch): void {
   server.registerTool(
@@ -19,6 +23,16 @@ export function registerJobTools(server: McpServer, copra: Copra, docs: DocsSear
       annotations: READS,
     },
     (job) => resultOf(copra.jobs.get(job.id)),
+  );
+  server.registerTool(
+    "wait_for_job",
+    {
+      title: "Wait for a job",
+      description: "The job after its end, or after 50 seconds: then call it again",
+      inputSchema: { id },
+      annotations: READS,
+    },
+    (job) => resultOf(endOf(copra, job.id)),
   );
   server.registerTool(
     "list_jobs",
@@ -41,20 +55,24 @@ export function registerJobTools(server: McpServer, copra: Copra, docs: DocsSear
     {
       title: "Cancel a job",
       description: "Stops a job. Finished outputs stay in the storage",
-      inputSchema: { id },
+      inputSchema: { id, confirm: Confirm },
       annotations: { readOnlyHint: false, destructiveHint: true },
     },
-    (job) => resultOf(copra.jobs.cancel(job.id)),
+    async (job) =>
+      (await missingConsent(server, `Cancel the job ${printableJson(job.id)}?`, job.confirm === true)) ??
+      resultOf(copra.jobs.cancel(job.id)),
   );
   server.registerTool(
     "retry_job",
     {
       title: "Retry a job",
       description: "Restarts a failed or canceled job for the outputs that it did not finish",
-      inputSchema: { id },
+      inputSchema: { id, confirm: Confirm },
       annotations: { readOnlyHint: false, destructiveHint: false },
     },
-    (job) => resultOf(copra.jobs.retry(job.id)),
+    async (job) =>
+      (await missingConsent(server, `Retry the job ${printableJson(job.id)}?`, job.confirm === true)) ??
+      resultOf(copra.jobs.retry(job.id)),
   );
   server.registerTool(
     "get_metadata",
@@ -76,4 +94,14 @@ export function registerJobTools(server: McpServer, copra: Copra, docs: DocsSear
     },
     ({ query }) => resultOf(docs.search(query)),
   );
+}
+
+async function endOf(copra: Copra, jobId: string): Promise<unknown> {
+  const signal = AbortSignal.timeout(MAX_WAIT_MS);
+  try {
+    return await copra.jobs.wait(jobId, { signal });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return copra.jobs.get(jobId);
+  }
 }

@@ -10,7 +10,7 @@ import { registerJobTools } from "./job-tools.ts";
 
 const INSTRUCTIONS =
   "Copra encodes media files. Search the documentation for the fields of a job, plan the job with plan_job, then create " +
-  "it with create_job. Follow it with get_job until its status is job.completed, job.failed or job.aborted.";
+  "it with create_job. Follow it with wait_for_job until its status is job.completed, job.failed or job.aborted.";
 
 /** Serves until the client closes standard input, or until Ctrl-C. */
 export const mcp: Run = async (context) => {

@@ -12,7 +12,7 @@ export const S3_REGION = "us-east-1";
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 /** The command line as people call it here. */
-export const COPRA_COMMAND = existsSync(join(ROOT, "package-lock.json")) ? "npm run copra --" : "npx copra";
+export const COPRA_COMMAND = existsSync(join(ROOT, "package-lock.json")) ? "npm run copra --" : "npx --no copra";
 
 /**
  * The file of a program. `source` is its TypeScript file, such as local/serve/serve.ts; the package has a bundle of it.
