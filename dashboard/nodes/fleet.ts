@@ -73,10 +73,8 @@ export const newestProtocol = (nodes: readonly Node[]): number =>
 
 /** Notes that need the details of a node. */
 export function securityNotes({ capabilities }: Pick<NodeDetails, "capabilities">): readonly Note[] {
-  const { vulnerabilities = [], isolation } = capabilities ?? {};
+  const { isolation } = capabilities ?? {};
   const notes: Note[] = [];
-  if (vulnerabilities.length > 0)
-    notes.push({ kind: "warn", text: `Its ffmpeg has known vulnerabilities: ${vulnerabilities.join(", ")}` });
   if (isolation && isolation.level !== "full")
     notes.push({ kind: "warn", text: `Its sandbox lacks ${isolation.missing.join(", ") || "everything"}` });
   return notes;

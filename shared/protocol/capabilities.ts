@@ -44,8 +44,6 @@ export const Capabilities = z.object({
   hardware: Hardware.nullable().default(null),
   /** Decoders of captions that are images. */
   decoders: Names.exactOptional(),
-  /** Ids of published vulnerabilities in the node's versions of ffmpeg and ffprobe. */
-  vulnerabilities: z.array(z.string().max(40)).max(50).exactOptional(),
   isolation: NodeIsolation.exactOptional(),
   /** Fonts for burnt-in captions, by name. */
   fonts: z.array(FontName).max(MAX_FONTS).exactOptional(),

@@ -32,7 +32,7 @@ export const Profile = z.object({
   /** Labels of the node and of its token; sorted, without duplicates. */
   labels: z.array(z.string()),
   /** With the features of the node's program. */
-  capabilities: Capabilities.omit({ ffmpegVersion: true, cpus: true, vulnerabilities: true, isolation: true }).extend({
+  capabilities: Capabilities.omit({ ffmpegVersion: true, cpus: true, isolation: true }).extend({
     features: z.array(z.string()).exactOptional(),
   }),
   /** True if the machine may be taken away at any time. */

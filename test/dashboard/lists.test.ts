@@ -155,7 +155,12 @@ beforeAll(async () => {
     "GET /v2/admin/nodes/:id": () => ({
       ...node(),
       running: [{ lease: `${idOf(1)}.chunk-7.2`, class: "encode" }],
-      capabilities: { ffmpegVersion: "7.1.5", encoders: ["libx264"], cpus: 8, vulnerabilities: ["CVE-2026-8461"] },
+      capabilities: {
+        ffmpegVersion: "7.1.5",
+        encoders: ["libx264"],
+        cpus: 8,
+        isolation: { level: "partial", missing: ["network"] },
+      },
     }),
     "POST /v2/admin/nodes/:id/cordon": setState("cordoned"),
     "POST /v2/admin/nodes/:id/uncordon": setState("ready"),
@@ -520,7 +525,7 @@ describe("the nodes", () => {
     await press("j", "c");
     await page.locator(".nodes .status", { hasText: "cordoned" }).waitFor();
     await press("Enter");
-    await page.locator("text=Its ffmpeg has known vulnerabilities: CVE-2026-8461").waitFor();
+    await page.locator("text=Its sandbox lacks network").waitFor();
     expect(await page.locator(".node-detail .tasks").textContent()).toBe(`${idOf(1)} chunk-7 encode, attempt 2`);
     const history = page.getByRole("region", { name: "Last 24 hours" });
     await history.getByText("Busy encode slots 1.5 on average, 2 at most").waitFor();

@@ -14,7 +14,7 @@ import { probeCapabilities } from "./capabilities.ts";
 import { findCandidates, locateFfmpeg, type Tool } from "./locate.ts";
 import { findSoftwareEncoders } from "./software-encoders.ts";
 
-const { ffmpeg, ffprobe } = await locateFfmpeg(process.env);
+const { ffmpeg } = await locateFfmpeg(process.env);
 const EVERY = new Set<string>(SOFTWARE_ENCODERS);
 
 let folder: string;
@@ -39,7 +39,7 @@ async function installed(): Promise<{ tool: Tool; listed: string }[]> {
 }
 
 it("reports and logs the real capabilities of this installation's ffmpeg", async () => {
-  const capabilities = Capabilities.parse(await probeCapabilities({ ffmpeg, ffprobe, hw: "off", cacheFile, log }));
+  const capabilities = Capabilities.parse(await probeCapabilities({ ffmpeg, hw: "off", cacheFile, log }));
   expect(capabilities).toMatchObject({ ffmpegVersion: ffmpeg.version, cpus: availableParallelism(), hardware: null });
   expect(capabilities.encoders).toEqual(expect.arrayContaining(["libx264", "aac"]));
   if (ffmpeg.path.includes("@ffmpeg-binary"))
@@ -47,7 +47,6 @@ it("reports and logs the real capabilities of this installation's ffmpeg", async
       encoders: SOFTWARE_ENCODERS,
       filters: OPTIONAL_FILTERS,
       muxers: OPTIONAL_MUXERS,
-      vulnerabilities: ["CVE-2026-8461", "CVE-2026-40962"],
     });
   expect(lines.map((line) => JSON.parse(line))).toEqual([
     expect.objectContaining({
@@ -103,7 +102,7 @@ case "$*" in *-encoders*) echo ' V....D libx264 x264';; *libx264*) echo '[libx26
     { mode: 0o755 },
   );
   const broken = { path, version: "7", origin: "env" } as const;
-  await expect(probeCapabilities({ ffmpeg: broken, ffprobe, hw: "off", cacheFile, log })).rejects.toThrow(
+  await expect(probeCapabilities({ ffmpeg: broken, hw: "off", cacheFile, log })).rejects.toThrow(
     /libx264: broken.*FFMPEG_PATH/,
   );
 });

@@ -7,14 +7,12 @@ import { BITMAP_CODECS, OPTIONAL_FILTERS, OPTIONAL_MUXERS } from "#shared/plan/c
 import type { SoftwareEncoder } from "#shared/plan/encoders/software-encoders.ts";
 import type { Capabilities, Hardware } from "#shared/protocol/capabilities.ts";
 import { findHardware, type HardwareChoice, type HardwareFinding } from "./hardware.ts";
-import { knownVulnerabilities } from "./known-vulnerabilities.ts";
 import { listEncoders, listFeatures } from "./listings.ts";
 import type { Tool } from "./locate.ts";
 import { findSoftwareEncoders, NOT_BUILT_IN, type SoftwareFinding } from "./software-encoders.ts";
 
 export type ProbeDeps = {
   readonly ffmpeg: Tool;
-  readonly ffprobe: Tool;
   readonly hw: HardwareChoice;
   /** The file that stores which software encoders worked. */
   readonly cacheFile: string;
@@ -28,7 +26,7 @@ const REQUIRED: readonly SoftwareEncoder[] = ["libx264", "aac"];
  * Finds and logs the machine's capabilities. Takes a second with an empty cache. Throws AppError
  * `encoder_not_available` when a required encoder, or hardware that was requested by name, does not work.
  */
-export async function probeCapabilities({ ffmpeg, ffprobe, hw, cacheFile, log }: ProbeDeps): Promise<Capabilities> {
+export async function probeCapabilities({ ffmpeg, hw, cacheFile, log }: ProbeDeps): Promise<Capabilities> {
   const listed = await listEncoders(ffmpeg);
   const [software, hardware, filters, muxers, decoders] = await Promise.all([
     findSoftwareEncoders(ffmpeg, listed, cacheFile),
@@ -39,8 +37,6 @@ export async function probeCapabilities({ ffmpeg, ffprobe, hw, cacheFile, log }:
   ]);
   requireSoftware(ffmpeg, software);
   requireHardware(hw, hardware);
-  const affected = [ffmpeg, ffprobe].flatMap(({ version }) => knownVulnerabilities(version).affected);
-  const vulnerabilities = [...new Set(affected)];
   const capabilities = {
     ffmpegVersion: ffmpeg.version,
     encoders: [...software.works],
@@ -49,7 +45,6 @@ export async function probeCapabilities({ ffmpeg, ffprobe, hw, cacheFile, log }:
     muxers: OPTIONAL_MUXERS.filter((name) => muxers.has(name)),
     decoders: [...BITMAP_CODECS.values()].filter((name) => decoders.has(name)),
     hardware: hardware.hardware,
-    ...(vulnerabilities.length > 0 ? { vulnerabilities } : {}),
   };
   logFindings(capabilities, software, hw, hardware, log);
   return capabilities;

@@ -153,7 +153,6 @@ describe("a node's start", () => {
     const log = createLogger({ write: (line) => lines.push(JSON.parse(line)), now: Date.now, level: "info" });
     const capabilities = await probeCapabilities({
       ffmpeg,
-      ffprobe: ffmpeg,
       hw,
       log,
       cacheFile: join(folder, "encoders.json"),

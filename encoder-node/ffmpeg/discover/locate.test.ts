@@ -110,7 +110,7 @@ describe("locateFfmpeg", () => {
     );
   });
 
-  it("logs which programs it uses and why, which it skipped, and versions with vulnerabilities", async () => {
+  it("logs which programs it uses and why, which it skipped, and in one line that npm's are only for a trial", async () => {
     const lines: Record<string, unknown>[] = [];
     const log = createLogger({ write: (line) => lines.push(JSON.parse(line)), now: Date.now, level: "info" });
     const candidates = {
@@ -134,16 +134,17 @@ describe("locateFfmpeg", () => {
         skipped: expect.stringMatching(/log-old: version 4\.4 is older than 5; \S+log-bare: built without libx264$/),
       },
       { level: "info", message: "program selected", program: "ffprobe", path: path("log-probe"), skipped: "none" },
-      { level: "warn", message: "ffmpeg and ffprobe versions differ" },
-      {
-        level: "warn",
-        message: "ffmpeg version has known vulnerabilities",
-        tool: "ffmpeg",
-        vulnerabilities: "CVE-2026-8461, CVE-2026-40962",
-        advice: expect.stringContaining("install ffmpeg 8.1.2"),
-      },
-      { level: "info", message: "ffmpeg version may have known vulnerabilities", tool: "ffprobe" },
+      { level: "info", message: "ffmpeg from npm in use", advice: expect.stringContaining("apt install ffmpeg") },
     ]);
+  });
+
+  it("warns when the system's ffmpeg and ffprobe have different versions", async () => {
+    const lines: Record<string, unknown>[] = [];
+    const log = createLogger({ write: (line) => lines.push(JSON.parse(line)), now: Date.now, level: "warn" });
+    const ffmpeg = [await fakeTool("system", "differ-ffmpeg", { version: "8.1.2" })];
+    const ffprobe = [await fakeTool("system", "differ-ffprobe", { version: "7.1.5" })];
+    await locateFfmpeg({}, log, { ffmpeg, ffprobe });
+    expect(lines).toMatchObject([{ message: "ffmpeg and ffprobe versions differ", ffmpeg: "8.1.2", ffprobe: "7.1.5" }]);
   });
 
   it("prefers the ffprobe beside the ffmpeg, unless the operator names another", async () => {

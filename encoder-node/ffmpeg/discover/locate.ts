@@ -7,7 +7,6 @@ import { promisify } from "node:util";
 import { AppError } from "#shared/errors.ts";
 import { type Logger, messageOf } from "#shared/log.ts";
 import { toolEnvironment } from "../sandbox/tool-environment.ts";
-import { knownVulnerabilities, SAFE_RELEASES } from "./known-vulnerabilities.ts";
 import { makeRunnable } from "./make-executable.ts";
 
 export type ToolName = "ffmpeg" | "ffprobe";
@@ -36,9 +35,8 @@ const START_TIMEOUT_MS = 20_000;
  * Finds the ffmpeg and the ffprobe to use: for each the first candidate that runs. An ffprobe in the folder of the
  * chosen ffmpeg comes before all others except the operator's choice: versions may order the streams of a file
  * differently. A path from the environment is the operator's decision: if it does not work, no other candidate is
- * tried. Logs the used and the skipped programs with the reasons, and warns about versions that differ or have known
- * vulnerabilities. Throws AppError `encoder_not_available`, whose message names the program to install or the variable
- * to set.
+ * tried. Logs the used and the skipped programs with the reasons, and versions that differ. Throws AppError
+ * `encoder_not_available`, whose message names the program to install or the variable to set.
  */
 export async function locateFfmpeg(
   env: Env,
@@ -47,7 +45,7 @@ export async function locateFfmpeg(
 ): Promise<{ ffmpeg: Tool; ffprobe: Tool }> {
   const ffmpeg = await locate("ffmpeg", candidates.ffmpeg, env, log);
   const ffprobe = await locate("ffprobe", siblingFirst(candidates.ffprobe, ffmpeg), env, log);
-  if (log) warnOfVersions(ffmpeg, ffprobe, log);
+  if (log) noteVersions(ffmpeg, ffprobe, log);
   return { ffmpeg, ffprobe };
 }
 
@@ -59,27 +57,19 @@ function siblingFirst(candidates: readonly Candidate[], { path }: Tool): readonl
   return [sibling, ...candidates.filter((candidate) => candidate !== sibling)];
 }
 
-/** docs/nodes.md gives a remedy for each warning. */
-function warnOfVersions(ffmpeg: Tool, ffprobe: Tool, log: Logger): void {
-  if (releaseOf(ffmpeg.version) !== releaseOf(ffprobe.version)) {
+/** docs/nodes.md has the remedies. */
+function noteVersions(ffmpeg: Tool, ffprobe: Tool, log: Logger): void {
+  if ([ffmpeg, ffprobe].some(({ origin }) => origin === "package")) {
+    const advice =
+      "good for a trial; for media of other people install your distribution's ffmpeg, which gets security fixes " +
+      "(Debian, Ubuntu: apt install ffmpeg; macOS: brew install ffmpeg), and restart the node";
+    log.info("ffmpeg from npm in use", { ffmpeg: ffmpeg.version, ffprobe: ffprobe.version, advice });
+  } else if (releaseOf(ffmpeg.version) !== releaseOf(ffprobe.version)) {
     log.warn("ffmpeg and ffprobe versions differ", {
       ffmpeg: ffmpeg.version,
       ffprobe: ffprobe.version,
       advice: "files whose streams they list differently fail; set FFMPEG_PATH and FFPROBE_PATH to one build",
     });
-  }
-  for (const [tool, { path, version }] of Object.entries({ ffmpeg, ffprobe })) {
-    const { affected, unknown } = knownVulnerabilities(version);
-    const install = `install ffmpeg ${SAFE_RELEASES}, and set FFMPEG_PATH and FFPROBE_PATH to it`;
-    if (affected.length > 0) {
-      const fields = { tool, path, version, vulnerabilities: affected.join(", "), advice: install };
-      log.warn("ffmpeg version has known vulnerabilities", fields);
-    }
-    if (unknown.length > 0) {
-      const advice = `check your distribution's security tracker, or ${install}`;
-      const fields = { tool, path, version, vulnerabilities: unknown.join(", "), advice };
-      log.info("ffmpeg version may have known vulnerabilities", fields);
-    }
   }
 }
 
