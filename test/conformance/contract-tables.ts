@@ -25,8 +25,12 @@ export function promisedRows(): Row[] {
     ...tableRows(api).filter(({ heading }) => heading === "5. Output parameters"),
     ...GUIDES.flatMap(fieldRows),
     ...sentenceRows(contract),
+    ...read("../README.md").flatMap((line) => (line.includes(INDEPENDENT) ? [row("README", INDEPENDENT)] : [])),
   ];
 }
+
+/** The contract says it only by "at least one failed process". */
+const INDEPENDENT = "A failed output does not affect the others.";
 
 /** Pages with the fields of parameters that api-v2 §5 names. */
 const GUIDES = ["audio-tracks.md", "captions.md", "burned-in-captions.md", "loudness.md"];

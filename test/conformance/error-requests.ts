@@ -28,6 +28,25 @@ const withStorage =
 
 const manyOutputs = Array.from({ length: 31 }, (_, index) => ({ path: `${index}.mp4` }));
 
+/** For each field of a request, requests in which it is missing or not valid. The messages name the field. */
+export const FIELD_REQUESTS: Readonly<Record<string, ErrorRequest>> = {
+  settings: post({ settings: "fast" }),
+  input: post({ input: undefined }),
+  storage: post({ storage: undefined }),
+  outputs: post({ outputs: undefined }),
+  notification: post({ notification: undefined }),
+  "settings.ultrafast": post({ settings: { ultrafast: "very" } }),
+  "input.url": post({ input: { url: {} } }),
+  "storage.service": withStorage({ service: "floppy" }),
+  "storage.region": withStorage({ region: {} }),
+  "storage.bucket": withStorage({ bucket: undefined }),
+  "storage.credentials": withStorage({ credentials: undefined }),
+  "notification.type": post({ notification: { type: "pigeon", url: "https://example.com/hook" } }),
+  "notification.url": post({ notification: { type: "http", url: "example" } }),
+  "outputs as a list": post({ outputs: [{ path: "a.mp4" }] }),
+  "outputs as a text": post({ outputs: "mp4:240p" }),
+};
+
 export const ERROR_REQUESTS: ReadonlyMap<string, ErrorRequest> = new Map<string, ErrorRequest>([
   ["storage_credentials_not_valid", withStorage({ credentials: { access_key_id: "only half" } })],
   ["storage_service_not_valid", withStorage({ service: "floppy" })],

@@ -5,7 +5,7 @@ import { JobView } from "../services/api-client.ts";
 import type { SourceServer } from "../services/source-server.ts";
 import type { WebhookReceiver } from "../services/webhook-receiver.ts";
 import type { Answer, SharedStack } from "../stack.ts";
-import { ERROR_REQUESTS } from "./error-requests.ts";
+import { ERROR_REQUESTS, FIELD_REQUESTS } from "./error-requests.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the checks read the results as a client would
 type Json = any;
@@ -20,6 +20,9 @@ export type Evidence = {
   /** A job whose input does not exist, and a job whose storage denied the upload. */
   readonly inputFailed: Json;
   readonly outputFailed: Json;
+  /** A job of which one output fails, and its webhook without the option for metadata. */
+  readonly oneFailed: Json;
+  readonly plainEvent: Json;
   readonly metadata: Answer;
   readonly inputMetadata: Answer;
   readonly outputMetadata: Answer;
@@ -29,6 +32,12 @@ export type Evidence = {
   readonly playlists: readonly string[];
   /** All statuses that a client saw while following the jobs. */
   readonly seen: ReadonlySet<string>;
+  /** All webhook payloads of `done`. */
+  readonly doneEvents: readonly Json[];
+  /** The responses to requests with a missing or invalid field, by the field. */
+  readonly fields: ReadonlyMap<string, Answer>;
+  /** The statuses of requests to the service without /v2 and with /v1. */
+  readonly outside: readonly number[];
   /** The last webhook payload of each event. */
   readonly events: ReadonlyMap<string, Json>;
   /** Responses to requests that must fail, by error code. */
@@ -63,6 +72,13 @@ const OUTPUTS = {
   ],
 };
 
+/** The source has one audio track. */
+const ONE_BROKEN = {
+  "mp4:x120": { path: "one/video.mp4" },
+  mkv: { path: "one/failed.mkv", audio: [{ from: 7 }] },
+  "jpg:160x": { path: "one/image.jpg" },
+};
+
 export async function gatherEvidence({ folder, stack, sources, webhooks }: World): Promise<Evidence> {
   const seen = new Set<string>();
   const url = sources.urlOf(await tagged(await makeClip("ntsc.mp4", folder), join(folder, "tagged.mp4")));
@@ -88,10 +104,17 @@ export async function gatherEvidence({ folder, stack, sources, webhooks }: World
     outputs: OUTPUTS,
     storage: deniedStorage(stack.storage),
   });
+  const plain = { ...notification, metadata: false };
+  const [, { body: oneFailed }] = await run({ input: { url }, outputs: ONE_BROKEN, notification: plain });
   await run({ input: { url }, outputs: OUTPUTS }, (id) => stack.request("DELETE", `/jobs/${id}`));
   const errors = new Map<string, Answer>();
   for (const [code, send] of ERROR_REQUESTS) errors.set(code, await send(stack, done.id));
+  const fields = new Map<string, Answer>();
+  for (const [name, send] of Object.entries(FIELD_REQUESTS)) fields.set(name, await send(stack, done.id));
+  const bodies = (): Json[] => webhooks.received.map(({ body }) => body);
+  const plainEnd = (body: Json): boolean => body?.event === "job.failed" && body.job_id === (oneFailed as Json).id;
   await webhooks.waitFor(({ body }) => body?.event === "job.aborted");
+  await webhooks.waitFor(({ body }) => plainEnd(body));
   return {
     stack,
     created,
@@ -99,13 +122,18 @@ export async function gatherEvidence({ folder, stack, sources, webhooks }: World
     read,
     inputFailed,
     outputFailed,
+    oneFailed,
+    plainEvent: bodies().find(plainEnd),
+    doneEvents: bodies().filter((body) => body?.job_id === done.id),
+    fields,
+    outside: await outside(stack),
     metadata: await stack.request("GET", `/metadata/jobs/${done.id}`),
     inputMetadata: await stack.request("GET", `/metadata/jobs/${done.id}/input`),
     outputMetadata: await stack.request("GET", `/metadata/jobs/${done.id}/trailer:short`),
     indexedMetadata: await stack.request("GET", `/metadata/jobs/${done.id}/mp4:240p:1`),
     playlists: await playlistsOf(done),
     seen,
-    events: new Map(webhooks.received.map(({ body }) => [String(body?.event), body])),
+    events: new Map(bodies().map((body) => [String(body?.event), body])),
     errors,
   };
 }
@@ -114,6 +142,13 @@ const deniedStorage = (storage: object): object => ({
   ...storage,
   credentials: { access_key_id: "nobody", secret_access_key: "wrong" },
 });
+
+async function outside({ api, apiKey }: SharedStack): Promise<number[]> {
+  const headers = { authorization: `Basic ${btoa(`${apiKey}:`)}` };
+  const paths = ["/jobs", "/v1/jobs", "/v2/jobs"];
+  const responses = paths.map((path) => fetch(new URL(path, api), { headers }));
+  return (await Promise.all(responses)).map(({ status }) => status);
+}
 
 async function playlistsOf({ outputs }: Json): Promise<string[]> {
   const { urls = [] } = outputs.find(({ key }: Json) => key === "stream") ?? {};
