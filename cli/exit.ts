@@ -58,9 +58,15 @@ export function exitCodeOfStatus(status: number): number {
 export function endOf(error: unknown): { readonly exitCode: number; readonly message: string } {
   if (error instanceof CommandError) return { exitCode: error.exitCode, message: error.message };
   if (!(error instanceof Error)) return { exitCode: EXIT.service, message: String(error) };
+  if (isResponseError(error) && error.status === 401) return { exitCode: EXIT.notAllowed, message: NO_ACCESS };
   if (isResponseError(error)) return { exitCode: exitCodeOfStatus(error.status), message: withCode(error) };
   return { exitCode: EXIT.service, message: messageWithCause(error) };
 }
+
+/** The service's own message is for programs: it explains HTTP Basic. */
+const NO_ACCESS =
+  "The service does not accept the key or token: it is mistyped, expired, revoked or of another service. Sign in again " +
+  "with copra login <url>, or set COPRA_API_KEY or COPRA_ADMIN_TOKEN";
 
 type ResponseError = Error & { readonly status: number; readonly code?: unknown; readonly requestId?: unknown };
 

@@ -123,7 +123,7 @@ describe("exit codes", () => {
     [2, "encode missing.mov --to mp4", /missing\.mov is not a file/],
     [2, "encode https://example.com/a.mov", /Name the outputs with --to/],
     [2, "accounts", /the environment has no admin token/],
-    [3, "jobs show denied", /The reason \(authentication_failed\)/],
+    [3, "jobs show denied", /does not accept the key.*Sign in again with copra login/],
     [3, "jobs show forbidden", /The reason \(upload_not_allowed\)/],
     [4, "jobs show unknown", /The account has no job with this id \(job_not_found\)/],
     [5, "jobs show broken", /The reason \(internal_error/],

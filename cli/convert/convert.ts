@@ -1,17 +1,17 @@
 // copra convert: converts a request of another service to a job.
-import { readFileSync } from "node:fs";
 import { convertText } from "#shared/convert/convert.ts";
 import type { Note } from "#shared/convert/note.ts";
 import { OLD_SERVICES, type OldService, SERVICE_NAMES } from "#shared/convert/services.ts";
 import type { Run } from "../command-spec.ts";
 import { textOption } from "../context.ts";
 import { usageError } from "../exit.ts";
+import { readText } from "../read-json.ts";
 import { printableJson } from "../terminal/printable.ts";
 
 /** Writes the request to standard output. Writes dropped fields and fields to fill in to standard error. */
 export const convert: Run = async ({ output }, [file = "-"], options) => {
   const from = textOption(options, "from");
-  const result = convertText(textOf(file), isService(from) ? from : undefined);
+  const result = convertText(readText(file), isService(from) ? from : undefined);
   if (!result.ok) throw usageError(`${file}: ${result.error}`);
   const { request, notes } = result.converted;
   output.data({ service: result.service, request, notes }, () => printableJson(request, 2));
@@ -19,15 +19,6 @@ export const convert: Run = async ({ output }, [file = "-"], options) => {
 };
 
 const isService = (text: string | undefined): text is OldService => OLD_SERVICES.some((name) => name === text);
-
-/** Reads the file. Throws a usage error that names it. */
-function textOf(file: string): string {
-  try {
-    return readFileSync(file === "-" ? 0 : file, "utf8");
-  } catch (error) {
-    throw usageError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
-  }
-}
 
 const TITLES = { todo: "To fill in", lost: "Not carried over", changed: "Works differently" } as const;
 

@@ -161,7 +161,7 @@ describe("a job", () => {
 
   it("names a saved storage, unless there is such a file", () => {
     expect(job({ to: ["mp4"], storage: "main" }).sections.storage).toEqual({ use: "main" });
-    expect(() => job({ to: ["mp4"], storage: "none.json" })).toThrow("none.json cannot be read");
+    expect(() => job({ to: ["mp4"], storage: "none.json" })).toThrow("There is no file none.json");
   });
 
   it("names a template and its variables, and adds no sections of its own", () => {
@@ -176,7 +176,7 @@ describe("a job", () => {
   });
 
   it.each<[string, string | null, RegExp]>([
-    ["missing.json", null, /cannot be read: ENOENT/],
+    ["missing.json", null, /^There is no file .*missing\.json$/],
     ["broken.json", "{", /broken\.json is not JSON/],
     ["list.json", "[]", /list\.json must be a job/],
     ["empty.json", "{}", /Name the outputs with --to/],

@@ -52,7 +52,7 @@ async function encodeOne(context: Context, given: string | undefined, options: O
     signal,
     ...(idempotencyKey ? { idempotencyKey } : {}),
   });
-  context.output.words(`Job ${job.id} is created`);
+  context.output.words(`Job ${job.id} is created: ${target.url}/dashboard/jobs/${job.id}`);
   if (options.wait === false) {
     context.output.data(job, () => job.id);
     return EXIT.done;

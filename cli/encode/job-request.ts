@@ -1,11 +1,12 @@
 // Builds the body of a new job from the options of `encode` and `plan`.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import * as z from "zod";
 import type { JobRequest } from "../../client/index.ts";
 import type { LocalStack } from "../connection/target.ts";
 import type { Options } from "../context.ts";
 import { listOption, pairsOption, textOption } from "../context.ts";
 import { usageError } from "../exit.ts";
+import { readText } from "../read-json.ts";
 import { folderSection, isFolderFile } from "./folder-file.ts";
 import { outputsOf } from "./output-request.ts";
 
@@ -23,12 +24,7 @@ export type JobFile = z.infer<typeof JobFile>;
 
 /** Reads a JSON file, or standard input for `-`. Throws a usage error that names the file. */
 export function readJsonOption<Value>(path: string, schema: z.ZodType<Value>, what: string): Value {
-  let text: string;
-  try {
-    text = readFileSync(path === "-" ? 0 : path, "utf8");
-  } catch (error) {
-    throw usageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
-  }
+  const text = readText(path);
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -46,6 +46,7 @@ export function snapshotOf(job: Job, tasks: readonly TaskView[], attempts: Reado
     detail: [
       job.waiting_for === undefined ? "" : `waits for ${printable(job.waiting_for)}`,
       ...taskFacts(tasks, running),
+      job.ultrafast?.reason === undefined ? "" : "not in chunks",
     ]
       .filter((fact) => fact !== "")
       .join(" · "),

@@ -37,7 +37,7 @@ function jobText(job: Job, queue: QueueView | null, colors: Colors): string {
     ...(completed === null ? [] : [["ended", `${completed}${took}`]]),
     ["input", `${statusColor(job.input.status, colors)} ${printable(job.input.error ?? "")}`.trimEnd()],
     ...(job.tags ? [["tags", printable(tagsText(job.tags))]] : []),
-    ...(ultrafast ? [["ultrafast", `${ultrafast.chunks} chunks ${printable(ultrafast.reason ?? "")}`.trimEnd()]] : []),
+    ...(ultrafast ? [["ultrafast", printable(ultrafast.reason ?? `${ultrafast.chunks} chunks`)]] : []),
     ...(queue === null || queue.ahead === null ? [] : [["queue", queueText(queue)]]),
     ...(waits === undefined ? [] : [["waits for", printable(waits)]]),
   ];

@@ -69,7 +69,7 @@ it("creates, shows and revokes upload links", async () => {
 it.each([
   [["--max-size", "much"], "--max-size must be a size such as 500MB"],
   [[], "--max-size must be a size"],
-  [["--max-size", "1", "--job", "missing.json"], "--job must be a JSON file"],
+  [["--max-size", "1", "--job", "missing.json"], "There is no file missing.json"],
 ])("rejects the options %j", async (options, message) => {
   const env = { ...bareEnvironment(folder), COPRA_URL: "http://127.0.0.1:9", COPRA_API_KEY: "k-test" };
   const ended = await runCli(["upload-links", "create", ...options], env);

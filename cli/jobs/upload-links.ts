@@ -1,10 +1,10 @@
 // copra upload-links.
-import { readFileSync } from "node:fs";
 import type { UploadLink, UploadLinkList, UploadLinkRequest } from "../../client/index.ts";
 import { clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
 import { durationOption, listOption, type Options, pairsOption, textOption } from "../context.ts";
 import { usageError } from "../exit.ts";
+import { readText } from "../read-json.ts";
 import { printable } from "../terminal/printable.ts";
 import { table } from "../terminal/table.ts";
 import { bytesText } from "../terminal/values.ts";
@@ -70,8 +70,9 @@ function sizeOf(text: string | undefined): number {
 }
 
 function jobOf(path: string): NonNullable<UploadLinkRequest["job"]> {
+  const text = readText(path);
   try {
-    return JSON.parse(readFileSync(path, "utf8"));
+    return JSON.parse(text);
   } catch (error) {
     throw usageError(`--job must be a JSON file with the body of a job without its input: ${String(error)}`);
   }

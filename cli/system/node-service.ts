@@ -7,6 +7,7 @@ import { messageOf } from "#shared/log.ts";
 import type { Run } from "../command-spec.ts";
 import { listOption, numberOption, type Options, textOption } from "../context.ts";
 import { CommandError, EXIT, usageError } from "../exit.ts";
+import { readText } from "../read-json.ts";
 import { nodeUnit } from "./node-unit.ts";
 import { findRepository, nodeCommand } from "./repository.ts";
 
@@ -74,7 +75,7 @@ function hasGroup(name: string): boolean {
 
 function tokenOf(options: Options, inEnvironment: string | undefined): string {
   const file = textOption(options, "tokenFile");
-  const token = file === undefined ? inEnvironment : readFileSync(file, "utf8");
+  const token = file === undefined ? inEnvironment : readText(file);
   if (token?.trim()) return token.trim();
   throw usageError(
     "Give the node token: --token-file <file>, or COPRA_NODE_TOKEN (create it with copra node-tokens create)",

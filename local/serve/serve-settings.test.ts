@@ -1,4 +1,7 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
 import { expect, it } from "vitest";
+import { ROOT } from "../home/constants.ts";
 import { readServeSettings } from "./serve-settings.ts";
 
 const DATA = { COPRA_HOME: "/srv/copra" };
@@ -65,3 +68,13 @@ it.each<[Record<string, string>, string]>([
   [{ COPRA_LOG: "syslog" }, "--log (COPRA_LOG) must be files or stderr"],
   [{ COPRA_DRAIN_SECONDS: "soon" }, "--drain-seconds (COPRA_DRAIN_SECONDS) must be a number"],
 ])("rejects the settings %j", (env, message) => expect(() => readServeSettings({ ...DATA, ...env })).toThrow(message));
+
+it("ends with 2 for settings that are not valid, as commands do", () => {
+  const argv = ["local/bootstrap.mjs", join(ROOT, "local/serve/serve.ts")];
+  const { status, stderr } = spawnSync(process.execPath, argv, {
+    cwd: ROOT,
+    env: { ...process.env, COPRA_HOME: "/srv/copra", COPRA_PORT: "many" },
+    encoding: "utf8",
+  });
+  expect([status, stderr]).toEqual([2, expect.stringContaining("--port")]);
+});

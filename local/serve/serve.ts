@@ -10,22 +10,23 @@ import { COPRA_COMMAND, origin } from "../home/constants.ts";
 import { whenParentExits } from "../processes/parent.ts";
 import { listenForStopSignals, Stopped } from "../processes/stop-signals.ts";
 import { dashboardLink } from "../stack/dashboard-link.ts";
-import { type Stack, startStack } from "../stack/stack.ts";
-
+import { PortInUse, type Stack, startStack } from "../stack/stack.ts";
 import { readServeSettings, type ServeSettings, WORKER_VARIABLES } from "./serve-settings.ts";
 
 const stopSignals = listenForStopSignals();
 whenParentExits(() => process.kill(process.pid, "SIGTERM"));
 
+let settings: ServeSettings | undefined;
 try {
-  const settings = readServeSettings(process.env);
+  settings = readServeSettings(process.env);
   // Nodes and the S3 server inherit the environment, and must not have the Worker's secrets.
   for (const name of WORKER_VARIABLES) delete process.env[name];
   await main(settings);
 } catch (error) {
   if (!(error instanceof Stopped)) {
     console.error(messageOf(error));
-    process.exitCode = 1;
+    // As in the command line: 2 for options that are not valid (cli/exit.ts).
+    process.exitCode = settings === undefined || error instanceof PortInUse ? 2 : 1;
   }
 }
 

@@ -80,12 +80,15 @@ export async function startStack(wanted: StackSettings, options: StackOptions = 
   }
 }
 
+/** Another program listens on a port of the settings. */
+export class PortInUse extends Error {}
+
 async function withPorts(wanted: StackSettings): Promise<StackSettings> {
   const port = wanted.port || (await findFree(wanted.s3Port));
   const s3Port = wanted.s3Port || (await findFree(port));
   for (const [variable, number] of Object.entries({ COPRA_PORT: port, COPRA_S3_PORT: s3Port })) {
     if (await becomesFree(number, PORT_WAIT_MS)) continue;
-    throw new Error(
+    throw new PortInUse(
       `Port ${number} is in use by another program. Stop that program (\`lsof -i :${number}\` shows it), ` +
         `or choose another port: ${variable}=0 takes any free port.`,
     );
