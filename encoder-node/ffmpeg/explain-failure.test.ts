@@ -39,14 +39,14 @@ test.each<[string, string, Reason, ErrorCode, string]>([
     "[mov,mp4,m4a,3gp,3g2,mj2 @ 0x563e] moov atom not found\n[in#0 @ 0x563e] Error opening input: Invalid data found\n",
     "exit",
     "input_not_media",
-    "The input is damaged or not a media file; check that the URL names a media file.",
+    "The input is damaged or not a media file; check that the source is a media file.",
   ],
   [
     "not a media file, in ffmpeg 5's message",
     "file:/srv/my jobs/1/input.bin: Invalid data found when processing input\n",
     "exit",
     "input_not_media",
-    "The input is damaged or not a media file; check that the URL names a media file.",
+    "The input is damaged or not a media file; check that the source is a media file.",
   ],
   [
     "a broken frame is not a broken input",

@@ -107,7 +107,7 @@ const PATTERNS: readonly Pattern[] = [
     stderr:
       /moov atom not found|^Error opening input files: Invalid data found|^(?:file:|\/)[^\n]*: Invalid data found/im,
     code: "input_not_media",
-    message: "The input is damaged or not a media file; check that the URL names a media file",
+    message: "The input is damaged or not a media file; check that the source is a media file",
   },
 ];
 

@@ -108,12 +108,21 @@ describe("checkUrl", () => {
   });
 
   it.each([
-    ["http://user:secret@10.0.0.1/key", "has the host `10.0.0.1`, which is not a public address"],
-    ["http://user:se@cret@10.0.0.1/?token=secret#secret", "has the host `10.0.0.1`, which is not a public address"],
+    [
+      "http://user:secret@10.0.0.1/key",
+      "has the host `10.0.0.1`, which is not a public address; the operator can allow it (--allow-private)",
+    ],
+    [
+      "http://user:se@cret@10.0.0.1/?token=secret#secret",
+      "has the host `10.0.0.1`, which is not a public address; the operator can allow it (--allow-private)",
+    ],
     ["ftp://user:secret@example.com/", "has the scheme `ftp`, which is not supported; use http or https"],
     ["secret:password@example.com", "has a scheme that is not supported; use http or https"],
     ["http://user:secret@exa mple.com/", "is not a valid URL"],
-    [`http://${"a.".repeat(1000)}local/`, `has the host \`${"a.".repeat(30)}\`, which is not a public address`],
+    [
+      `http://${"a.".repeat(1000)}local/`,
+      `has the host \`${"a.".repeat(30)}\`, which is not a public address; the operator can allow it (--allow-private)`,
+    ],
   ])("names the error of %s and no secret", (url, reason) => {
     expect(checkUrl(url, "none")).toEqual({ ok: false, error: reason });
   });

@@ -136,7 +136,9 @@ export function checkUrl(url: string, allow: AllowPrivate): Result<string, strin
     return err(commonMistake(url) ?? `has ${scheme} is not supported; use http or https`);
   }
   if (originAllowed(parsed.origin, allow) || hostAllowed(hostname, allow)) return ok(parsed.href);
-  return err(`has the host \`${shown(bare(hostname))}\`, which is not a public address`);
+  return err(
+    `has the host \`${shown(bare(hostname))}\`, which is not a public address; the operator can allow it (--allow-private)`,
+  );
 }
 
 /** Like `checkUrl`, for a URL to which the control plane itself sends requests. */

@@ -375,12 +375,12 @@ it.each<[changes: object, code: string, message: string]>([
   [
     { notification: undefined },
     "notification_not_valid",
-    '`notification` is missing; it must be an object with a `type`, such as `{"type":"http","url":"https://example.com/hook"}`',
+    '`notification` is missing; it must be an object with a `type`: `{"type":"http","url":"https://example.com/hook"}`, or `{"type":"none"}`',
   ],
   [
     { notification: undefined, webhook: "https://example.com" },
     "notification_not_valid",
-    '`notification` is missing; it must be an object with a `type`, such as `{"type":"http","url":"https://example.com/hook"}` (the body has `webhook` of API v1 instead)',
+    '`notification` is missing; it must be an object with a `type`: `{"type":"http","url":"https://example.com/hook"}`, or `{"type":"none"}` (the body has `webhook` of API v1 instead)',
   ],
   [
     { notification: "https://example.com" },

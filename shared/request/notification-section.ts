@@ -181,7 +181,7 @@ export function parseNotification(
 ): Result<ParsedNotification> {
   if (!isObject(value)) {
     const verb = value === undefined ? "is missing; it must be" : "must be";
-    const rule = 'an object with a `type`, such as `{"type":"http","url":"https://example.com/hook"}`';
+    const rule = 'an object with a `type`: `{"type":"http","url":"https://example.com/hook"}`, or `{"type":"none"}`';
     return invalid("notification_not_valid", `\`${path}\` ${verb} ${rule}`);
   }
   // Check the number before any value is parsed.

@@ -56,7 +56,7 @@ export function expandTemplate(template: Template, request: Readonly<Record<stri
     moved.length === 0 ? "" : `; the template's secrets are not used, because the request changes ${moved.join(", ")}`;
   const inTemplate = ({ code, message }: Failure): Failure => ({
     code,
-    message: `${message} (template \`${ref}\`${note})`,
+    message: `${message.replace(/\.$/, "")} (template \`${ref}\`${note})`,
   });
   return ok({ body: isObject(body) ? body : {}, inTemplate });
 }

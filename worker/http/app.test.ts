@@ -117,6 +117,14 @@ describe("unknown paths and methods", () => {
   });
 
   it.each([
+    ["/v1/jobs", "There is no resource at /v1/jobs; did you mean /v2/jobs?"],
+    ["/jobs/AAAAAAAAAAAAAA", "There is no resource at /jobs/AAAAAAAAAAAAAA; did you mean /v2/jobs/AAAAAAAAAAAAAA?"],
+    ["/v1/nothing", "There is no resource at /v1/nothing"],
+  ])("explains that the paths of the API start with /v2: %s", async (path, message) => {
+    expect((await send(path, { headers: basic(account.key) })).body.message).toBe(message);
+  });
+
+  it.each([
     ["PUT", "/v2/jobs", "GET, HEAD, POST"],
     ["PUT", "/v2/jobs/", "GET, HEAD, POST"],
     ["PUT", "/v2/jobs/AAAAAAAAAAAAAA", "DELETE, GET, HEAD, PATCH"],

@@ -70,7 +70,11 @@ const methodsAt = allowedMethods(app.routes);
 app.notFound((context) => {
   const { method, path } = context.req;
   const methods = methodsAt(path);
-  if (methods.length === 0) return errorResponse(context, "route_not_found", `There is no resource at ${path}`);
+  if (methods.length === 0) {
+    const ours = path.replace(/^(?:\/v\d+)?\//, "/v2/");
+    const hint = ours !== path && methodsAt(ours).length > 0 ? `; did you mean ${ours}?` : "";
+    return errorResponse(context, "route_not_found", `There is no resource at ${path}${hint}`);
+  }
   const allowed = methods.join(", ");
   context.header("allow", allowed);
   return errorResponse(context, "method_not_allowed", `${method} is not supported at this URL; allowed: ${allowed}`);

@@ -23,7 +23,7 @@ export async function probeFile(
   const { stdout, stderr } = await runFfprobe({ ffprobe, path, options, signal });
   const probe = parseProbe(stdout);
   if (!probe?.streams.some(isPlayable)) {
-    const message = "The input has neither video nor audio; check that the URL names a media file.";
+    const message = "The input has neither video nor audio; check that the source is a media file.";
     throw frameTooLarge(stderr) ?? new AppError("input_not_media", message);
   }
   if (probe.streams.length > MAX_STREAMS) {

@@ -93,7 +93,7 @@ function probeFailure(error: ExecFileException, stderr: string, confined: Confin
     if (tooLarge) return tooLarge;
     const [, decoder] = DISALLOWED_DECODER.exec(stderr) ?? [];
     if (decoder !== undefined) return new AppError("input_codec_not_supported", disallowedDecoderMessage(decoder));
-    const message = "The input is damaged or not a readable media file; check that the URL names a media file.";
+    const message = "The input is damaged or not a readable media file; check that the source is a media file.";
     return new AppError("input_not_media", message, { cause: error });
   }
   const problem = problemOfFile(error, signal);
