@@ -371,13 +371,14 @@ describe("receivers", () => {
     });
     const now = Date.now() + 1000;
     await endedJob(id, now);
-    await sweepAlerts(env, now);
+    await sweepAlerts({ ...env, PUBLIC_URL: "https://encode.example.com" }, now);
     const [mail, ...others] = await received(name);
     expect([others, await received(`${name}-b`)]).toEqual([[], [mail]]);
     expect(mail?.body).toMatch(/^From: copra@example\.com$/m);
-    expect(mail?.body).toMatch(/^Subject: Copra alert inbox-\d+: 1 failed job$/m);
+    expect(mail?.body).toMatch(/^Subject: Copra alert inbox-\d+ of encode\.example\.com: 1 failed job$/m);
     expect(mail?.body).toMatch(/^Message-ID: <alert_[\w-]+@copra>$/m);
     expect(mail?.body).toMatch(/^Job job\d+ of account /m);
+    expect(mail?.body).toContain("https://encode.example.com/dashboard?status");
     await respondWith(refused, 550);
     await admin("PUT", `/${refused}`, { when: "job.failed", to: to(refused) });
     expect((await admin("POST", `/${refused}/test`)).body).toMatchObject({

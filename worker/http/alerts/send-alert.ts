@@ -21,11 +21,24 @@ export const openAlert = async ({ name, sealed }: AlertRow, env: Env): Promise<A
   AlertBody.parse(JSON.parse(await unseal(sealed, alertContext(name), settingsOf(env).sealingKeys)));
 
 /** A new message about changes; null: a test. */
-export function newMessage(alert: string, { when }: AlertBody, changes: Changes | null, now: number): Message {
+export function newMessage(
+  env: Env,
+  alert: string,
+  { when }: AlertBody,
+  changes: Changes | null,
+  now: number,
+): Message {
   const { firing, resolved, count = firing.length } = changes ?? { firing: [], resolved: [] };
   const event = changes === null ? "test" : firing.length > 0 ? "firing" : "resolved";
   const title = when === "job.failed" && count > 0 ? `${count} failed job${count === 1 ? "" : "s"}` : event;
-  const lines = [`Copra alert ${alert}: ${title}`, ...firing, ...resolved.map((sentence) => `Resolved: ${sentence}`)];
+  const { publicUrl } = settingsOf(env);
+  const place = publicUrl === null ? "" : ` of ${new URL(publicUrl).host}`;
+  const page = when === "job.failed" || when === "failures" ? "?status=job.failed" : "/nodes";
+  const lines = [
+    `Copra alert ${alert}${place}: ${title}`,
+    ...[...firing, ...resolved.map((sentence) => `Resolved: ${sentence}`)],
+    ...(publicUrl === null ? [] : [`${publicUrl}/dashboard${page}`]),
+  ];
   const fields = { event: `alert.${event}`, alert, when, text: lines.join("\n"), firing, resolved, count };
   const body = JSON.stringify({ ...fields, created_at: contractDate(now) });
   return { id: `alert_${crypto.randomUUID()}`, body, attempts: 0, nextAt: now };

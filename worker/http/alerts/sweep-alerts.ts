@@ -41,7 +41,7 @@ async function evaluated(
   if (state.message || state.messageAt + alert.quiet_minutes * MINUTE_MS > now) return row;
   const [after, changes] = await evaluateRule(sources, alert, state, now);
   if (changes.firing.length + changes.resolved.length === 0) return change(env, row, { ...state, ...after });
-  const message = newMessage(row.name, alert, changes, now);
+  const message = newMessage(env, row.name, alert, changes, now);
   return change(env, row, { ...state, ...after, message, messageAt: now });
 }
 

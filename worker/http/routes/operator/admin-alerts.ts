@@ -36,7 +36,7 @@ export const adminAlerts = new Hono<AdminEnv>({ strict: false })
     const row = await knownAlert(context);
     const alert = await openAlert(row, context.env);
     const now = Date.now();
-    const result = await sendAlert(context.env, alert.to, newMessage(row.name, alert, null, now));
+    const result = await sendAlert(context.env, alert.to, newMessage(context.env, row.name, alert, null, now));
     return jsonResponse(context, endpointResult(result, now) satisfies EndpointResult);
   });
 
