@@ -11,6 +11,8 @@ import { Loaded } from "../parts/loaded.tsx";
 import { confirm } from "../parts/overlays/dialog.tsx";
 import { toast, toastError } from "../parts/overlays/toasts.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { type Column, Table } from "../parts/table.tsx";
+import { Time } from "../parts/time.tsx";
 import { useResource } from "../parts/use-resource.ts";
 import { UseDialog } from "./use-dialog.tsx";
 
@@ -25,8 +27,39 @@ export function StoredTemplate({ name, done }: { readonly name: string; readonly
   };
   return (
     <Loaded of={template} what="the template">
-      {(value) => <TemplateEditor key={value.version} stored={value} body={value.template} done={stored} />}
+      {(value) => (
+        <>
+          <TemplateEditor key={value.version} stored={value} body={value.template} done={stored} />
+          <EventUrls name={name} />
+        </>
+      )}
     </Loaded>
+  );
+}
+
+/** The tokens with which events of buckets start jobs of the template. */
+function EventUrls({ name }: { readonly name: string }) {
+  const tokens = useResource((signal) => copra.templates.tokens(name, { signal }), [name]);
+  const revoke = async (id: string): Promise<void> => {
+    const question = "Events of buckets that use its URL start no more jobs.";
+    if (!(await confirm({ title: "Revoke this token?", text: question, action: "Revoke", danger: true }))) return;
+    await copra.templates.deleteToken(name, id).then(tokens.reload, toastError);
+  };
+  const columns: readonly Column<{ readonly id: string; readonly created_at: string }>[] = [
+    ["Token", ({ id }) => <span class="mono">{id}</span>],
+    ["Created", ({ created_at }) => <Time at={created_at} />],
+    ["Action", ({ id }) => <Button text="Revoke" class="quiet" onClick={() => revoke(id)} />],
+  ];
+  return (
+    <Card title="Events of buckets">
+      <Loaded of={tokens} what="the tokens">
+        {(list) => list.length > 0 && <Table label="Tokens" columns={columns} rows={list} keyOf={({ id }) => id} />}
+      </Loaded>
+      <p class="body muted">
+        New objects of a bucket start jobs of this template by a token's URL:{" "}
+        <code>{`copra templates token ${name}`}</code> makes one (<a href="/docs/bucket-events">documentation</a>).
+      </p>
+    </Card>
   );
 }
 

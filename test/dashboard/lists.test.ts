@@ -120,6 +120,7 @@ function retried({ body }: FakeRequest) {
 let fake: FakeDashboard;
 /** True if the operator's session is for an account. */
 let hasAccount = true;
+let accounts: { id: string; name: string; created_at: string }[] = [];
 let browser: Browser;
 let page: Page;
 const complaints: string[] = [];
@@ -141,7 +142,7 @@ beforeAll(async () => {
     "GET /v2/jobs/counts": counts,
     "GET /v2/jobs/:id": ({ path }) => jobs.find(({ id }) => path.endsWith(id)),
     "POST /v2/jobs/retry": retried,
-    "GET /v2/admin/accounts": () => ({ accounts: [] }),
+    "GET /v2/admin/accounts": () => ({ accounts }),
     "POST /v2/admin/accounts": () => ({ account_id: "first", api_key: "k-first", webhook_secret: "whsec_first" }),
     "GET /v2/admin/nodes": () => ({
       nodes: isForgotten ? [] : [node(), ...(hasCome ? [{ ...NODE, id: "cellar" }] : [])],
@@ -623,5 +624,20 @@ it("creates the first account of a new service, and shows its key once", async (
   expect(await accessibilityProblems(page)).toEqual([]);
   await page.getByRole("button", { name: "Done" }).click();
   await page.getByRole("heading", { name: "Jobs", level: 1 }).waitFor();
+  hasAccount = true;
+});
+
+it("creates another account with a name", async () => {
+  hasAccount = false;
+  accounts = [{ id: "first", name: "default", created_at: contractDate(NOW) }];
+  // A single account is chosen at once.
+  accounts.push({ id: "second", name: "studio", created_at: contractDate(NOW) });
+  await open("");
+  await page.getByRole("heading", { name: "Choose an account" }).waitFor();
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await page.getByLabel("Another account").fill("tests");
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("heading", { name: "The account tests is created" }).waitFor();
+  await page.getByText("k-first").waitFor();
   hasAccount = true;
 });

@@ -19,6 +19,7 @@ const SESSION = { account: { id: "a", name: "test" }, operator: false, expires_a
 let fake: FakeDashboard;
 let browser: Browser;
 let stored: FakeRequest[] = [];
+let tokens = [{ id: "tok7", created_at: "2026-11-21 05:23:27 +0000" }];
 let created: FakeRequest[] = [];
 
 beforeAll(async () => {
@@ -26,6 +27,11 @@ beforeAll(async () => {
     "GET /v2/session": () => SESSION,
     "GET /v2/templates": () => ({ templates: [SUMMARY] }),
     "GET /v2/templates/:id": () => STORED,
+    "GET /v2/templates/:id/tokens": () => ({ tokens }),
+    "DELETE /v2/templates/:id/tokens/:id": () => {
+      tokens = [];
+      return { id: "tok7", revoked: true };
+    },
     "PUT /v2/templates/:id": (request) => {
       stored.push(request);
       return { ...STORED, version: 4 };
@@ -62,6 +68,17 @@ it("opens a template from the list, and stores a new version of its JSON with th
   expect(stored.map(({ path, body, query }) => [path, body, query.get("keep_secrets")])).toEqual([
     ["/v2/templates/web", changed, "true"],
   ]);
+  await page.close();
+});
+
+it("lists the tokens for events of buckets, and revokes one", async () => {
+  const page = await browser.newPage();
+  await page.goto(`${fake.url}/dashboard/templates?name=web`);
+  const card = page.locator("section", { has: page.getByRole("heading", { name: "Events of buckets" }) });
+  await card.getByText("tok7").waitFor();
+  await card.getByRole("button", { name: "Revoke" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+  await card.getByText("tok7").waitFor({ state: "detached" });
   await page.close();
 });
 
