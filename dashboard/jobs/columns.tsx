@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Job } from "../../client/index.ts";
-import { duration, short } from "../core/format.ts";
+import { duration, short, took } from "../core/format.ts";
 import { prefer, preferences } from "../core/preferences.ts";
 import { now } from "../core/time.ts";
 import { Time } from "../parts/time.tsx";
@@ -91,5 +91,5 @@ function Outputs({ job }: { readonly job: Job }) {
 function Took({ job }: { readonly job: Job }) {
   const seconds = secondsOf(job, isEnded(job) ? 0 : now.value);
   if (seconds === null) return null;
-  return <>{duration(isEnded(job) ? seconds : Math.max(1, Math.floor(seconds)))}</>;
+  return <>{isEnded(job) ? took(seconds) : duration(Math.max(1, Math.floor(seconds)))}</>;
 }

@@ -37,8 +37,8 @@ const ADVICE: Readonly<Record<FailureCode | "output_path_not_unique", string>> =
   encoding_failed: "Read the end of ffmpeg's output, under Commands.",
   encoder_not_available: "Connect a node whose ffmpeg has this encoder, or choose another codec.",
   storage_address_not_allowed: "The storage must have a public address.",
-  storage_denied: "Check the credentials of the storage, and that they may write objects there.",
-  storage_bucket_not_found: "Check the name of the bucket, and the region or endpoint.",
+  storage_denied: "Correct the storage with Edit and send again.",
+  storage_bucket_not_found: "Correct the bucket with Edit and send again.",
   storage_url_not_found: "Check the upload URL of the storage.",
   storage_region_not_valid: "Set the region that the message names.",
   storage_unreachable: "Check that the storage is up.",
@@ -76,7 +76,7 @@ export function adviceFor(code: string | undefined, ofUpload = false): Advice {
     (ADVICE as Readonly<Record<string, string>>)[code] ??
     httpAdvice(code) ??
     BY_BLAME[blame];
-  return { text, mayRetry: retry !== "never" };
+  return { text, mayRetry: retry === "now" };
 }
 
 /** Advice for `input_http_404` and similar codes, which have the response status of the source's server. */

@@ -1,6 +1,6 @@
 // The figures of a job: duration, speed, remaining time.
 import type { Job } from "../../../client/index.ts";
-import { count, duration, plural, short, timeOf } from "../../core/format.ts";
+import { count, duration, plural, short, timeOf, took } from "../../core/format.ts";
 import { copra } from "../../core/service.ts";
 import { now } from "../../core/time.ts";
 import { secondsOf } from "../../jobs/rows.ts";
@@ -28,7 +28,7 @@ export function Figures({ job, book, endsMs }: Props) {
   const left = endsMs === null ? "–" : `about ${duration(Math.ceil((endsMs - nowMs) / 1000))}`;
   const facts: readonly Fact[] = [
     ["Created", <Time key="created" at={job.created_at} />],
-    ["Took", isOver && seconds !== null && duration(seconds)],
+    ["Took", isOver && seconds !== null && took(seconds)],
     ["Waits for", isWaiting && duration(Math.max(0, (nowMs - timeOf(job.created_at)) / 1000))],
     ["Before it", isWaiting && ahead !== null && (ahead === 0 ? "no job" : plural(ahead, "job"))],
     ["Begins in", isWaiting && ahead !== null && start !== null && `about ${duration(start)}`],

@@ -114,7 +114,12 @@ function Actions({ live, job }: { readonly live: LiveJob; readonly job: Job }) {
       {isRunning && <Button text="Cancel" class="danger" onClick={cancel} />}
       {mayRetry && <Button icon="retry" text="Retry" class={mayHelp(job) ? "primary" : ""} onClick={retry} />}
       <Button text="Save as template" onClick={saveAsTemplate} />
-      <Button icon="edit" text="Edit and send again" onClick={edit} />
+      <Button
+        icon="edit"
+        text="Edit and send again"
+        class={mayRetry && !mayHelp(job) ? "primary" : ""}
+        onClick={edit}
+      />
     </div>
   );
 }

@@ -65,6 +65,7 @@ export function Timeline({ job, book, commands, now, endsMs, playableSeconds }: 
     () => phasesOf(bars, createdMs, Math.round(nowMs / 500) * 500),
     [bars, createdMs, Math.round(nowMs / 500)],
   );
+  if (all.length === 0 && !isLive) return null;
   const zeroMs = whole.fromMs;
   const find = (key: string | null): Bar | undefined =>
     key === null ? undefined : bars.find((bar) => bar.key === key);
@@ -104,9 +105,7 @@ export function Timeline({ job, book, commands, now, endsMs, playableSeconds }: 
             summary={`Timeline: ${summary}. Arrow keys go from attempt to attempt.`}
           />
         )}
-        {bars.length === 0 && (
-          <p class="tl-empty muted">{isLive ? waitText(job) : "No node has worked on this job."}</p>
-        )}
+        {bars.length === 0 && <p class="tl-empty muted">{waitText(job)}</p>}
       </div>
       {selected && <AttemptDetails bar={selected} runs={runs} nowMs={nowMs} close={() => select(null)} />}
       <footer>

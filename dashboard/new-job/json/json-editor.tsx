@@ -82,7 +82,7 @@ export function JsonEditor(props: Props) {
       </div>
       {failure !== null && <Problem error={failure} />}
       {/* Takes the keys until the editor's script has arrived: they would be shortcuts of the page. */}
-      {!isOpen && failure === null && <textarea aria-label={label} aria-busy="true" readOnly value={text} />}
+      {!isOpen && failure === null && <textarea aria-label="The editor is loading" readOnly value={text} />}
       <div ref={place} class="json" />
       <p id={`${id}-below`} class={problem === null ? "help" : "invalid"}>
         {problem?.message ?? help}
