@@ -76,5 +76,5 @@ it("ends with 2 for settings that are not valid, as commands do", () => {
     env: { ...process.env, COPRA_HOME: "/srv/copra", COPRA_PORT: "many" },
     encoding: "utf8",
   });
-  expect([status, stderr]).toEqual([2, expect.stringContaining("--port")]);
+  expect([status, stderr]).toEqual([2, expect.stringContaining("COPRA_PORT must be a port")]);
 });

@@ -385,7 +385,7 @@ it.each<[changes: object, code: string, message: string]>([
   [
     { notification: "https://example.com" },
     "notification_not_valid",
-    '`notification` must be an object with a `type`, such as `{"type":"http","url":"https://example.com/hook"}`',
+    '`notification` must be an object with a `type`: `{"type":"http","url":"https://example.com/hook"}`, or `{"type":"none"}`',
   ],
   [
     { notification: { url: "https://example.com" } },
