@@ -636,7 +636,7 @@ it("creates another account with a name", async () => {
   await page.getByRole("heading", { name: "Choose an account" }).waitFor();
   expect(await accessibilityProblems(page)).toEqual([]);
   await page.getByLabel("Another account").fill("tests");
-  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("button", { name: "Create", exact: true }).click();
   await page.getByRole("heading", { name: "The account tests is created" }).waitFor();
   await page.getByText("k-first").waitFor();
   hasAccount = true;

@@ -378,7 +378,7 @@ describe("receivers", () => {
     expect(mail?.body).toMatch(/^Subject: Copra alert inbox-\d+ of encode\.example\.com: 1 failed job$/m);
     expect(mail?.body).toMatch(/^Message-ID: <alert_[\w-]+@copra>$/m);
     expect(mail?.body).toMatch(/^Job job\d+ of account /m);
-    expect(mail?.body).toContain("https://encode.example.com/dashboard?status");
+    expect(mail?.body).toContain("https://encode.example.com/dashboard?");
     await respondWith(refused, 550);
     await admin("PUT", `/${refused}`, { when: "job.failed", to: to(refused) });
     expect((await admin("POST", `/${refused}/test`)).body).toMatchObject({

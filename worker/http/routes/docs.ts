@@ -73,7 +73,7 @@ const originOf = ({ env, req }: Context<{ Bindings: Env }>): string =>
 const typeOf = (file: string): string => MEDIA_TYPES[file.replace(/^.*\./, "")] ?? "application/octet-stream";
 
 /** No hidden files, and at most one folder. */
-const FILE = /^([\w-]+\/)?[\w-]+\.(html|md|txt|json|png|webp|svg)$/;
+const FILE = /^([\w-]+\/)?[\w-]+\.(html|md|txt|json|js|png|webp|svg)$/;
 
 /** A file that the build has made. Throws AppError(route_not_found). */
 async function builtFile(env: Env, path: string): Promise<Response> {
