@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
+import { cloudflareTest } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
 import { mailBinding } from "./local/control-plane/mail.ts";
 import { guardedOutbound } from "./local/control-plane/outbound.ts";
@@ -88,7 +88,7 @@ const workerProject = ({
 }) => ({
   plugins: [
     withoutWarning(() =>
-      cloudflareTest(async ({ inject }) => ({
+      cloudflareTest(({ inject }) => ({
         wrangler: { configPath: "./wrangler.toml" },
         miniflare: {
           ...(isEdge ? { outboundService: guardedOutbound("loopback", "edge") } : {}),
@@ -98,7 +98,6 @@ const workerProject = ({
           }),
           ratelimits: { TIGHT_RATE: { namespace_id: "2", simple: { limit: 2, period: 60 } } },
           bindings: {
-            MIGRATIONS: await readD1Migrations("./migrations"),
             ADMIN_TOKEN: "test-admin-token-of-32-characters",
             // Unset, even if a .dev.vars sets it.
             MASTER_SECRET: "",

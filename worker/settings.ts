@@ -173,6 +173,10 @@ function parseSettings(variables: SettingsVariables): Settings {
   };
 }
 
+/** PUBLIC_URL also of a service whose other settings are missing; null if it is not set or not valid. */
+export const publicUrlOf = ({ PUBLIC_URL }: Pick<SettingsVariables, "PUBLIC_URL">): string | null =>
+  Variables.shape.PUBLIC_URL.safeParse(PUBLIC_URL).data ?? null;
+
 /** The keys of MASTER_SECRET come first, so that a service with keys of its own can change to MASTER_SECRET. */
 function peppersOf({ MASTER_SECRET, KEY_PEPPER }: KeyVariables): Peppers {
   const [first, ...others] = [

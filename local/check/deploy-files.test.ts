@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ROOT } from "../home/constants.ts";
@@ -16,6 +16,17 @@ describe("files for deployment", () => {
   it("pins the same ffmpeg on both architectures", () => {
     expect(versionsOf("arm64")).toEqual(versionsOf("amd64"));
     expect(versionsOf("amd64")[0]).toMatch(/^ffmpeg 7%3a\d+\.\d+\.\d+/);
+  });
+
+  it("bundles each migration of the folder; `npx drizzle-kit generate` writes migrations.js", () => {
+    const names = readdirSync(join(ROOT, "migrations")).filter((name) => name.endsWith(".sql"));
+    const code = read("migrations/migrations.js");
+    const imports = [...code.matchAll(/^import (m\d{4}) from '\.\/(.*\.sql)';$/gm)];
+    expect(imports.map(([, , name]) => name)).toEqual(names.sort());
+    const tags = [...read("migrations/meta/_journal.json").matchAll(/"tag": "(.*)"/g)].map(([, tag]) => `${tag}.sql`);
+    expect(tags).toEqual(names);
+    const [, listed = ""] = code.split("migrations: {");
+    expect(listed.match(/m\d{4}/g)).toEqual(imports.map(([, name]) => name));
   });
 
   it.each(["deploy/monitoring/alerts.yml", "deploy/monitoring/grafana-dashboard.json"])(

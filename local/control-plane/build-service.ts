@@ -1,15 +1,14 @@
-// Bundles the Worker, and reads its bindings and migrations as wrangler does.
-import { readdir, readFile } from "node:fs/promises";
+// Bundles the Worker, and reads its bindings as wrangler does.
 import { join, relative } from "node:path";
 import { build, stop as stopEsbuild } from "esbuild";
-import { unstable_getMiniflareWorkerOptions, unstable_readConfig, unstable_splitSqlQuery } from "wrangler";
+import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangler";
 import * as z from "zod";
 import { messageOf } from "#shared/log.ts";
 import { ensureAssets } from "../assets/assets.ts";
 import { FRONT_HEADER } from "../front/request-head.ts";
 import { ROOT } from "../home/constants.ts";
 import { FAILED_HEADER } from "./outbound.ts";
-import type { Migration, ServiceFiles } from "./service-parts.ts";
+import type { ServiceFiles } from "./service-parts.ts";
 
 const WRANGLER_TOML = join(ROOT, "wrangler.toml");
 const Variables = z.record(z.string(), z.json());
@@ -25,18 +24,7 @@ export async function buildService(): Promise<ServiceFiles> {
   const { modulesRules: _rules, assets: _assets, bindings: _bindings, rootPath: _root, ...options } = workerOptions;
   const assets = await ensureAssets();
   const script = await bundle(`./${relative(ROOT, main)}`);
-  return { name, vars: Variables.parse(vars), options, migrations: await readMigrations(), script, assets };
-}
-
-async function readMigrations(): Promise<Migration[]> {
-  const folder = join(ROOT, "migrations");
-  const files = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort();
-  return Promise.all(
-    files.map(async (name) => ({
-      name,
-      statements: unstable_splitSqlQuery(await readFile(join(folder, name), "utf8")),
-    })),
-  );
+  return { name, vars: Variables.parse(vars), options, script, assets };
 }
 
 /**
@@ -75,6 +63,7 @@ async function bundle(main: string): Promise<string> {
     target: "es2024",
     conditions: ["workerd", "worker"],
     external: ["cloudflare:*", "node:*"],
+    loader: { ".sql": "text" },
     // Stack traces in the log then have the source's functions and lines.
     sourcemap: "inline",
     sourcesContent: false,

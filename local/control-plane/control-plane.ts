@@ -3,15 +3,7 @@
 import { randomBytes } from "node:crypto";
 import type { Server } from "node:http";
 import { join } from "node:path";
-import {
-  convertV4MiniflareOptions,
-  Log,
-  LogLevel,
-  Miniflare,
-  MiniflareCoreError,
-  type V4MiniflareOptions,
-  type V4WorkerOptions,
-} from "miniflare";
+import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, MiniflareCoreError } from "miniflare";
 import { createLogger, logCrash, messageOf } from "#shared/log.ts";
 import { startFront } from "../front/front-server.ts";
 import { origin, S3_REGION, SCRATCH_BUCKET } from "../home/constants.ts";
@@ -20,7 +12,6 @@ import { allowPrivateOf, type ServiceSettings, serviceOf } from "../home/service
 import { readSettings, type StackSettings } from "../home/settings.ts";
 import { becomesFree } from "../stack/ports.ts";
 import { serviceFiles } from "./service-files.ts";
-import type { Migration } from "./service-parts.ts";
 import { tieWorkerdToThisProcess, workerOptions } from "./worker-options.ts";
 
 /** The workerd of a killed process frees its port within a second or two (run-workerd.sh). */
@@ -66,8 +57,6 @@ async function startControlPlane(
     telemetry: { enabled: false },
   };
   if (!(await becomesFree(port, PORT_WAIT_MS))) throw new Error(`Port ${port} is in use by another program`);
-  const database = { name: "migrations", modules: true, script: NOTHING, ...databasesOf(worker) };
-  await migrate({ ...shared, ...database }, files.migrations);
   const miniflare = new Miniflare(convertV4MiniflareOptions({ ...shared, ...worker, port: 0 }));
   await miniflare.ready;
   const upstream = { origin: (await miniflare.unsafeGetDirectURL()).origin, secret: frontSecret };
@@ -98,22 +87,6 @@ function runScheduleEvery(everyMs: number, controlPlane: Miniflare): void {
   again();
 }
 
-const databasesOf = ({ d1Databases }: V4WorkerOptions): Pick<V4WorkerOptions, "d1Databases"> =>
-  d1Databases === undefined ? {} : { d1Databases };
-
-const NOTHING = "export default { fetch: () => new Response() }";
-
-/** Migrates before the Worker runs: nodes and alarms return at once, and need the schema that the code expects. */
-async function migrate(options: V4MiniflareOptions, migrations: readonly Migration[]): Promise<void> {
-  const miniflare = new Miniflare(convertV4MiniflareOptions(options));
-  try {
-    const applied = await applyMigrations(await miniflare.getD1Database("DB"), migrations);
-    if (applied.length > 0) log.info("migrations applied", { names: applied.join(" ") });
-  } finally {
-    await miniflare.dispose();
-  }
-}
-
 /**
  * Logs Miniflare's messages as JSON. A failure of Miniflare ends this process, because it would continue without a
  * Worker.
@@ -138,28 +111,6 @@ process.on("uncaughtException", (error) => {
   logCrash(log, error);
   process.exit(1);
 });
-
-type Database = Awaited<ReturnType<Miniflare["getD1Database"]>>;
-
-/** The table of `wrangler d1 migrations apply`, so that either program can continue where the other stopped. */
-const BOOKKEEPING = `CREATE TABLE IF NOT EXISTS d1_migrations(
-  id         INTEGER PRIMARY KEY AUTOINCREMENT,
-  name       TEXT UNIQUE,
-  applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL
-)`;
-
-/** Applies pending migrations, each in a transaction. Returns their names. */
-async function applyMigrations(database: Database, migrations: readonly Migration[]): Promise<string[]> {
-  await database.prepare(BOOKKEEPING).run();
-  const known = await database.prepare("SELECT name FROM d1_migrations").all<{ name: string }>();
-  const applied = new Set(known.results.map(({ name }) => name));
-  const pending = migrations.filter(({ name }) => !applied.has(name));
-  for (const { name, statements } of pending) {
-    const done = database.prepare("INSERT INTO d1_migrations (name) VALUES (?)").bind(name);
-    await database.batch([...statements.map((statement) => database.prepare(statement)), done]);
-  }
-  return pending.map(({ name }) => name);
-}
 
 try {
   const settings = readSettings(process.env);

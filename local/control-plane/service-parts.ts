@@ -1,10 +1,6 @@
-// The parts of the control plane: code, bindings, migrations, and served files.
+// The parts of the control plane: code, bindings, and served files.
 import type { V4WorkerOptions } from "miniflare";
 import * as z from "zod";
-
-/** The SQL of a file in migrations/, as Miniflare's database takes it. */
-const Migration = z.object({ name: z.string(), statements: z.array(z.string()) });
-export type Migration = z.infer<typeof Migration>;
 
 /** The Worker without its code and its assets. */
 export const WorkerDescription = z.object({
@@ -13,7 +9,6 @@ export const WorkerDescription = z.object({
   vars: z.record(z.string(), z.json()),
   /** Miniflare's options for the other bindings of wrangler.toml. */
   options: z.custom<Partial<V4WorkerOptions>>((value) => typeof value === "object" && value !== null),
-  migrations: z.array(Migration),
 });
 export type WorkerDescription = z.infer<typeof WorkerDescription>;
 

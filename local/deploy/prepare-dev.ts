@@ -1,11 +1,10 @@
-// npm run wrangler:prepare: prepares `wrangler dev` with secrets in .dev.vars, the dashboard, and a local database.
+// npm run wrangler:prepare: prepares `wrangler dev` with secrets in .dev.vars, and the dashboard.
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "#shared/log.ts";
 import { ensureAssets } from "../assets/assets.ts";
 import { ROOT } from "../home/constants.ts";
 import { newSecret } from "./secrets.ts";
-import { reasonOf, wrangler } from "./wrangler.ts";
 
 const FILE = join(ROOT, ".dev.vars");
 
@@ -19,9 +18,6 @@ try {
     console.log(`Made ${FILE} with random secrets`);
   }
   await ensureAssets();
-  // Passes on arguments such as --persist-to, which wrangler dev must get, too.
-  const result = await wrangler(["d1", "migrations", "apply", "DB", "--local", ...process.argv.slice(2)]);
-  if (result.code !== 0) throw new Error(`The local database could not be migrated: ${reasonOf(result)}`);
   console.log("Ready for: npx wrangler dev (with Node 20: npm run wrangler -- dev)");
 } catch (error) {
   console.error(messageOf(error));

@@ -43,6 +43,7 @@ async function loadError(part: StackPart, root: string): Promise<string | null> 
       platform: "node",
       packages: "external",
       external: ["cloudflare:*"],
+      loader: { ".sql": "text" },
       logLevel: "silent",
     });
     return null;

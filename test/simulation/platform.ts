@@ -223,17 +223,24 @@ export class Platform implements NodeHost {
 
 const contextOf = () => ({ waitUntil: () => undefined, passThroughOnException: () => undefined });
 
-/** Resolves `cloudflare:workers` to the module that `start` has put into the global scope. */
-function standIn(): void {
-  const source = [
+const MODULES: Readonly<Record<string, string>> = {
+  "cloudflare:workers": [
     "const { DurableObject, WorkerEntrypoint, env } = globalThis.simulatedWorkers;",
     "export { DurableObject, WorkerEntrypoint, env };",
     "export const exports = {};",
-  ].join("\n");
-  const url = `data:text/javascript,${encodeURIComponent(source)}`;
+  ].join("\n"),
+  // The database has the whole schema from the start, and Node imports no SQL.
+  "../../migrations/migrations.js": "export default { journal: { entries: [] }, migrations: {} };",
+};
+
+/** Replaces modules. `cloudflare:workers` is the module that `start` has put into the global scope. */
+function standIn(): void {
   registerHooks({
-    resolve: (specifier, context, next) =>
-      specifier === "cloudflare:workers" ? { url, shortCircuit: true } : next(specifier, context),
+    resolve: (specifier, context, next) => {
+      const source = MODULES[specifier];
+      if (source === undefined) return next(specifier, context);
+      return { url: `data:text/javascript,${encodeURIComponent(source)}`, shortCircuit: true };
+    },
   });
 }
 

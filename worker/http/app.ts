@@ -4,6 +4,7 @@ import { TrieRouter } from "hono/router/trie-router";
 import type { RouterRoute } from "hono/types";
 import type { Env } from "../bindings.ts";
 import { discardBody } from "./body/discard-body.ts";
+import { requireSetup } from "./fleet/setup.ts";
 import { responseHeaders } from "./response-headers.ts";
 import { errorResponse, onError } from "./responses/json-response.ts";
 import { accountEvents } from "./routes/account-events.ts";
@@ -33,14 +34,16 @@ import { links } from "./upload-links/link-routes.ts";
 export const app = new Hono<{ Bindings: Env }>({ strict: false })
   .use(responseHeaders)
   .use(discardBody)
-  .route("/", home)
+  // These pages need neither settings nor the database.
   .route("/docs", docs)
   .route("/guides", guideFiles)
   .route("/", llms)
+  .route("/v2/openapi.json", openapi)
+  .use(requireSetup)
+  .route("/", home)
   .route("/dashboard", dashboard)
   .route("/assets", assets)
   .route("/v2/health", health)
-  .route("/v2/openapi.json", openapi)
   .route("/v2/jobs", jobs)
   .route("/v2/probes", probes)
   .route("/v2/templates", templates)

@@ -1,10 +1,11 @@
 // Nodes at the other end of real sockets, and jobs that wait for them, for tests of the hub.
-import { applyD1Migrations, reset } from "cloudflare:test";
+import { reset } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { afterEach, beforeEach, vi } from "vitest";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import { type HubFrame, PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
 import type { SlotCounts } from "#shared/protocol/tasks.ts";
+import { applyMigrations } from "../db/migrate.ts";
 import { jobOf } from "../rpc/job.ts";
 import type { JobSpec } from "../rpc/job-spec.ts";
 import { bearer, newNodeToken, newSpec } from "./jobs.ts";
@@ -15,7 +16,7 @@ const open: WebSocket[] = [];
 /** Gives every test of a file a new database and a node token, and removes sockets and objects after it. */
 export function useNodes(): void {
   beforeEach(async () => {
-    await applyD1Migrations(env.DB, env.MIGRATIONS);
+    await applyMigrations(env.DB);
     token = await newNodeToken();
   });
   afterEach(async () => {

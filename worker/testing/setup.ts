@@ -1,7 +1,8 @@
 import "./one-proxy.ts";
-import { applyD1Migrations, type D1Migration, reset } from "cloudflare:test";
+import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import type { Env as WorkerEnv } from "../bindings.ts";
+import { applyMigrations } from "../db/migrate.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -21,7 +22,6 @@ declare module "vitest" {
 declare global {
   namespace Cloudflare {
     interface Env extends WorkerEnv {
-      MIGRATIONS: D1Migration[];
       /** Faults that worker/testing/faults tries: `long`, a share, a seed, or the name of a fault. */
       FAULTS: string;
       /** Allows two requests a minute. */
@@ -36,4 +36,4 @@ declare global {
 // The files of this project share a workerd (vitest.config.ts). Each file starts without objects, rows and stored files
 // of other files.
 await reset();
-await applyD1Migrations(env.DB, env.MIGRATIONS);
+await applyMigrations(env.DB);

@@ -4,7 +4,7 @@ import { type Context, Hono } from "hono";
 import { AppError } from "#shared/errors.ts";
 import type { Env } from "../../bindings.ts";
 import { hex } from "../../crypto/bytes.ts";
-import { settingsOf } from "../../settings.ts";
+import { publicUrlOf } from "../../settings.ts";
 import { readSession } from "../auth/session-cookie.ts";
 
 /** Stands for the service's origin in pages. */
@@ -67,8 +67,7 @@ async function text(context: Context<{ Bindings: Env }>, file: string): Promise<
   return pageResponse(context, await fixedPage(body, { "content-type": typeOf(file), ...framing }));
 }
 
-const originOf = ({ env, req }: Context<{ Bindings: Env }>): string =>
-  settingsOf(env).publicUrl ?? new URL(req.url).origin;
+const originOf = ({ env, req }: Context<{ Bindings: Env }>): string => publicUrlOf(env) ?? new URL(req.url).origin;
 
 const typeOf = (file: string): string => MEDIA_TYPES[file.replace(/^.*\./, "")] ?? "application/octet-stream";
 

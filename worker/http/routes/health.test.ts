@@ -1,9 +1,7 @@
-import { applyD1Migrations, listDurableObjectIds } from "cloudflare:test";
+import { listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { ADMIN, bearer, send } from "../../testing/jobs.ts";
-
-beforeAll(() => applyD1Migrations(env.DB, env.MIGRATIONS));
 
 it("a health request creates no hub: the operator creates it with the first node token of a pool", async () => {
   // Earlier test files may have left the ids of their hubs.
