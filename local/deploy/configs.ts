@@ -6,7 +6,6 @@ import * as z from "zod";
 import { byName, checkReachableUrl } from "#shared/network/address-policy.ts";
 import { ROOT } from "../home/constants.ts";
 
-const Migration = z.looseObject({ tag: z.string(), new_sqlite_classes: z.array(z.string()).optional() });
 const Binding = z.looseObject({ name: z.string(), class_name: z.string() });
 const Config = z.looseObject({
   name: z.string("wrangler.toml must state the name of the Worker"),
@@ -14,7 +13,6 @@ const Config = z.looseObject({
   compatibility_flags: z.array(z.string()).default([]),
   vars: z.record(z.string(), z.json()).default({}),
   durable_objects: z.looseObject({ bindings: z.array(Binding) }),
-  migrations: z.array(Migration),
   d1_databases: z
     .array(
       z.looseObject({

@@ -243,7 +243,7 @@ it("takes secrets from the environment", async () => {
 
 it("deploys for the first time to a Worker that has only secrets", async () => {
   const empty = { main_module: "", bindings: [] };
-  const draft = { versionId: "1", metadata: empty, modules: {}, migrationTag: null, createdAt: "2026-01-01T00:00:00Z" };
+  const draft = { versionId: "1", metadata: empty, modules: {}, createdAt: "2026-01-01T00:00:00Z" };
   account.workers.set("copra", { ...draft, name: "copra", secrets: { ADMIN_TOKEN: "a".repeat(32) } });
   expect((await deployOnce()).slice(2)).toEqual(["deploy copra with MASTER_SECRET"]);
 });

@@ -15,7 +15,8 @@ const Metadata = z.looseObject({
   main_module: z.string(),
   bindings: z.array(z.looseObject({ name: z.string(), type: z.string() })),
   annotations: z.record(z.string(), z.string()).optional(),
-  migrations: z.looseObject({ new_tag: z.string().optional(), old_tag: z.string().optional() }).optional(),
+  /** The classes of the Worker's objects. */
+  exports: z.record(z.string(), z.looseObject({ type: z.string() })).optional(),
 });
 
 /** The last uploaded version of a Worker. */
@@ -24,7 +25,6 @@ export type FakeWorker = {
   versionId: string;
   metadata: z.infer<typeof Metadata>;
   modules: Record<string, string>;
-  migrationTag: string | null;
   secrets: Record<string, string>;
   readonly createdAt: string;
 };
@@ -166,9 +166,9 @@ export class FakeCloudflare {
   }
 
   #ofWorker(worker: FakeWorker, method: string, verb: string): Reply | null {
-    const { versionId, createdAt, metadata, migrationTag } = worker;
+    const { versionId, createdAt, metadata } = worker;
     if (verb === "service") {
-      const script = { id: worker.name, tag: "tag", migration_tag: migrationTag, last_deployed_from: "wrangler" };
+      const script = { id: worker.name, tag: "tag", last_deployed_from: "wrangler" };
       return { result: { default_environment: { environment: "production", script } } };
     }
     if (verb === "secrets")
@@ -188,8 +188,7 @@ export class FakeCloudflare {
       return { result: method === "POST" ? deployment : { deployments: [deployment] } };
     }
     if (verb === `versions/${versionId}`) {
-      const runtime = migrationTag === null ? {} : { migration_tag: migrationTag };
-      const resources = { bindings: metadata.bindings, script: { etag: "etag" }, script_runtime: runtime };
+      const resources = { bindings: metadata.bindings, script: { etag: "etag" }, script_runtime: {} };
       return { result: { id: versionId, number: 1, metadata: {}, annotations: metadata.annotations ?? {}, resources } };
     }
     return null;
@@ -218,9 +217,8 @@ export class FakeCloudflare {
       binding.type === "secret_text" ? [[binding.name, String(binding.text)] as const] : [],
     );
     const [versionId, createdAt] = [randomUUID(), new Date().toISOString()];
-    const migrationTag = metadata.migrations?.new_tag ?? before?.migrationTag ?? null;
     const all = { ...before?.secrets, ...Object.fromEntries(secrets) };
-    this.workers.set(name, { name, versionId, createdAt, metadata, modules, migrationTag, secrets: all });
+    this.workers.set(name, { name, versionId, createdAt, metadata, modules, secrets: all });
     const names = secrets.map(([secret]) => secret).sort();
     this.changes.push(`deploy ${name}${names.length > 0 ? ` with ${names.join(" ")}` : ""}`);
     const ids = { id: versionId, deployment_id: versionId.replaceAll("-", ""), etag: "etag", startup_time_ms: 10 };

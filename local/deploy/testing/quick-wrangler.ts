@@ -10,7 +10,6 @@ import { ACCOUNT_ID, TOKEN } from "./fake-cloudflare.ts";
 const Config = z.looseObject({
   name: z.string(),
   main: z.string(),
-  migrations: z.array(z.object({ tag: z.string() })),
   d1_databases: z.array(z.object({ binding: z.string(), database_id: z.string().optional() })).default([]),
   r2_buckets: z.array(z.object({ binding: z.string(), bucket_name: z.string() })).default([]),
   durable_objects: z.object({
@@ -49,11 +48,10 @@ const DONE = { code: 0, stdout: "", stderr: "" };
 const SecretValues = z.record(z.string(), z.string());
 
 function metadataOf(config: Config, secrets: Readonly<Record<string, string>>, tag: string | undefined): object {
-  const { d1_databases: databases, r2_buckets: buckets, durable_objects: objects, migrations } = config;
+  const { d1_databases: databases, r2_buckets: buckets, durable_objects: objects } = config;
   return {
     main_module: "worker.js",
     ...(tag === undefined ? {} : { annotations: { "workers/tag": tag } }),
-    migrations: { new_tag: migrations.at(-1)?.tag },
     bindings: [
       ...Object.entries(secrets).map(([name, text]) => ({ type: "secret_text", name, text })),
       ...databases.map(({ binding, database_id: id }) => ({ type: "d1", name: binding, id })),

@@ -1,11 +1,12 @@
-// Runs the uploads of a fake account in workerd: its Worker with its secrets, and the schema of its database.
-import { convertV4MiniflareOptions, Miniflare, type V4WorkerOptions } from "miniflare";
+// Runs the uploads of a fake account in workerd: its Worker with its secrets, and an empty database.
+import { convertV4MiniflareOptions, Miniflare, type V4ModuleDefinition, type V4WorkerOptions } from "miniflare";
+import { DIST } from "../../dashboard/build-dashboard.ts";
 import type { FakeCloudflare, FakeWorker } from "./fake-cloudflare.ts";
 
 /** `folder`: for the data of the Worker. */
-export async function runUploaded(account: FakeCloudflare, folder: string): Promise<Miniflare> {
+export function runUploaded(account: FakeCloudflare, folder: string): Miniflare {
   const workers = [...account.workers.values()];
-  const miniflare = new Miniflare(
+  return new Miniflare(
     convertV4MiniflareOptions({
       host: "127.0.0.1",
       port: 0,
@@ -17,26 +18,29 @@ export async function runUploaded(account: FakeCloudflare, folder: string): Prom
       workers: workers.map(optionsOf),
     }),
   );
-  const database = await miniflare.getD1Database("DB", "copra");
-  for (const { data } of account.databases.values()) {
-    const rows = data.prepare("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'").all();
-    await database.batch(rows.map(({ sql }) => database.prepare(String(sql))));
-  }
-  return miniflare;
 }
 
-function optionsOf({ name, metadata, modules, secrets }: FakeWorker): V4WorkerOptions {
-  const { bindings, main_module: main } = metadata;
+/** The modules of an upload, the main module first. */
+const modulesOf = ({ metadata: { main_module: main }, modules }: FakeWorker): V4ModuleDefinition[] =>
+  [main, ...Object.keys(modules).filter((path) => path !== main && !path.endsWith(".map"))].map((path) => ({
+    type: path.endsWith(".sql") ? "Text" : "ESModule",
+    path,
+    contents: modules[path] ?? "",
+  }));
+
+function optionsOf(worker: FakeWorker): V4WorkerOptions {
+  const { name, metadata, secrets } = worker;
+  const { bindings, exports: classes = {} } = metadata;
   const ofType = (type: string) => bindings.filter((binding) => binding.type === type);
   const named = <Value>(type: string, read: (binding: (typeof bindings)[number]) => Value): Record<string, Value> =>
     Object.fromEntries(ofType(type).map((binding) => [binding.name, read(binding)]));
   return {
     name,
-    modules: true,
-    script: modules[main] ?? "",
+    modules: modulesOf(worker),
     compatibilityDate: "2026-08-15",
     compatibilityFlags: ["global_fetch_strictly_public"],
     bindings: { ...named("plain_text", ({ text }) => String(text)), ...secrets },
+    serviceBindings: named("assets", () => ({ disk: { path: DIST, writable: false } })),
     d1Databases: named("d1", () => "copra"),
     r2Buckets: named("r2_bucket", ({ bucket_name: bucket }) => String(bucket)),
     ratelimits: named("ratelimit", ({ namespace_id: id }) => ({
@@ -45,7 +49,7 @@ function optionsOf({ name, metadata, modules, secrets }: FakeWorker): V4WorkerOp
     })),
     durableObjects: named("durable_object_namespace", ({ class_name: className, script_name: scriptName }) => ({
       className: String(className),
-      useSQLite: true,
+      useSQLite: classes[String(className)]?.storage === "sqlite",
       ...(scriptName === undefined ? {} : { scriptName: String(scriptName) }),
     })),
   };
