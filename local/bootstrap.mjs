@@ -26,9 +26,13 @@ const PARENT_CHECK_MS = 1000;
 const LOCK_CHECK_MS = 200;
 const NODE_SCRIPT = "encoder-node/main.ts";
 /**
- * The scripts that run the system. Other scripts, such as tests, also need the packages for development: twice as much.
+ * The scripts that run or deploy the system. Other scripts, such as tests, also need the packages for development:
+ * twice as much.
  */
-const RUN_SCRIPTS = ["local/start.ts", "local/demo.ts", "cli/main.ts", NODE_SCRIPT];
+const RUN_SCRIPTS = [
+  ...["local/start.ts", "local/demo.ts", "cli/main.ts", NODE_SCRIPT],
+  ...["local/deploy/deploy.ts", "local/assets/assets.ts", "node_modules/wrangler/bin/wrangler.js"],
+];
 const TOKEN_IN_ARGUMENTS =
   "Warning: every user of this machine can read a token given by --token. Use --token-file or COPRA_NODE_TOKEN.";
 

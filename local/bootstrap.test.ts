@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
+import { build } from "esbuild";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ROOT } from "./home/constants.ts";
 
@@ -86,6 +87,33 @@ describe("installing", () => {
     expect(npmCalls()).toHaveLength(1);
     await end(start(""));
     expect(npmCalls().slice(1)).toEqual([CI.replace("ci", "install --no-save")]);
+  });
+
+  it("runs and deploys the system without packages for development", async () => {
+    const { devDependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+    const text = readFileSync(join(ROOT, "local", "bootstrap.mjs"), "utf8");
+    const scripts = [...text.matchAll(/"((?:local|cli|encoder-node)\/[\w/-]+\.ts)"/g)].map(([, script = ""]) => script);
+    expect(scripts).toContain("local/assets/assets.ts");
+    const { metafile } = await build({
+      absWorkingDir: ROOT,
+      entryPoints: scripts,
+      bundle: true,
+      write: false,
+      outdir: "unused",
+      splitting: true,
+      metafile: true,
+      format: "esm",
+      platform: "node",
+      packages: "external",
+      loader: { ".sql": "text" },
+      logLevel: "error",
+    });
+    const imported = Object.values(metafile.inputs).flatMap(({ imports }) =>
+      imports.filter(({ external }) => external),
+    );
+    const packages = new Set(imported.map(({ path }) => /^(@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? ""));
+    expect(packages).toContain("esbuild");
+    expect(Object.keys(devDependencies).filter((name) => packages.has(name))).toEqual([]);
   });
 
   it("does not require tools for development in production", async () => {
