@@ -74,6 +74,8 @@ const Variables = z.object({
   MAX_UNFINISHED_JOBS: z.coerce.number().int().min(1).max(100_000).default(10_000),
   /** Bytes of all uploads that an account may have. */
   MAX_UPLOADED_BYTES: z.coerce.number().int().min(1).default(1e12),
+  /** Size limit of the database: D1's for a Paid account, unless set. */
+  MAX_DATABASE_BYTES: z.coerce.number().int().min(1e8).default(10e9),
   /** The accounts that may use folders of nodes: `media:<account id>,archive:<account id>+<account id>,open:*`. */
   FOLDERS: z
     .string()
@@ -128,6 +130,7 @@ export type Settings = {
   maxUnfinishedJobs: number;
   /** Limit for all uploads of an account together. */
   maxUploadedBytes: number;
+  maxDatabaseBytes: number;
   /** Ids of the accounts that may use a folder, or `*`. */
   folders: ReadonlyMap<string, ReadonlySet<string>>;
   b2ApiUrl: string;
@@ -166,6 +169,7 @@ function parseSettings(variables: SettingsVariables): Settings {
     listMs: Math.max(data.LIST_DAYS, data.RETENTION_DAYS) * DAY_MS,
     maxUnfinishedJobs: data.MAX_UNFINISHED_JOBS,
     maxUploadedBytes: data.MAX_UPLOADED_BYTES,
+    maxDatabaseBytes: data.MAX_DATABASE_BYTES,
     folders: new Map(data.FOLDERS.map(([name, accounts]) => [name, new Set(accounts.split("+"))])),
     b2ApiUrl: data.B2_API_URL,
     snsEndpoint: data.SNS_ENDPOINT ?? null,

@@ -72,11 +72,11 @@ export async function sweep(env: Env, now: number, responseMs = RESPONSE_MS, ste
 
 /** Deletes expired keys and rows of jobs. In a nearly full database, rows expire after the retention time. */
 async function deleteOld(env: Env, now: number): Promise<void> {
-  const { listMs, retentionMs } = settingsOf(env);
+  const { listMs, retentionMs, maxDatabaseBytes: maxBytes } = settingsOf(env);
   const keys = { before: now - KEY_LIFE_MS, whenFull: now - KEY_LIFE_MS };
-  await deleteExpired(env.DB, "idempotency_keys", keys, { now: Date.now(), ...EXPIRY });
+  await deleteExpired(env.DB, "idempotency_keys", keys, { now: Date.now(), maxBytes, ...EXPIRY });
   const jobs = { before: now - listMs, whenFull: now - retentionMs };
-  const isFull = await deleteExpired(env.DB, "jobs", jobs, { now: Date.now(), ...EXPIRY });
+  const isFull = await deleteExpired(env.DB, "jobs", jobs, { now: Date.now(), maxBytes, ...EXPIRY });
   await deleteOldTagUsage(env.DB, dayOf(now));
   if (isFull) log.error("database nearly full", { deletes: "ended jobs after RETENTION_DAYS instead of LIST_DAYS" });
 }

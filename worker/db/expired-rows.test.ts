@@ -12,7 +12,7 @@ const BEFORE = NOW - 30 * DAY_MS;
 const JOBS = { before: BEFORE, whenFull: NOW - 7 * DAY_MS };
 const KEYS = { before: NOW - DAY_MS, whenFull: NOW - DAY_MS };
 /** The limits of a single sweep. */
-const LIMITS = { now: NOW, maxPortions: 40, maxMs: 60_000 };
+const LIMITS = { now: NOW, maxPortions: 40, maxMs: 60_000, maxBytes: 10e9 };
 
 beforeEach(async () => {
   await env.DB.batch(
@@ -84,10 +84,10 @@ describe("expired jobs", () => {
   it("deletes ended jobs already after RETENTION_DAYS while the database is nearly full", async () => {
     await insertJobs(0, 10, NOW - 8 * DAY_MS);
     await insertJobs(10, 10, NOW - 6 * DAY_MS);
-    const sweep = (fullBytes: number, now: number) =>
-      deleteExpired(env.DB, "jobs", JOBS, { ...LIMITS, now, fullBytes });
-    expect([await sweep(8e9, NOW), await countOf("jobs")]).toEqual([false, 20]);
-    expect([await sweep(1, NOW + HOUR_MS), await countOf("jobs")]).toEqual([true, 10]);
+    const size = (await env.DB.prepare("SELECT 1").run()).meta.size_after;
+    const sweep = (maxBytes: number, now: number) => deleteExpired(env.DB, "jobs", JOBS, { ...LIMITS, now, maxBytes });
+    expect([await sweep(size / 0.79, NOW), await countOf("jobs")]).toEqual([false, 20]);
+    expect([await sweep(size / 0.81, NOW + HOUR_MS), await countOf("jobs")]).toEqual([true, 10]);
   });
 
   it("deletes 20,000 rows in a sweep: 720 sweeps a day delete far more than two million rows", async () => {
@@ -139,4 +139,11 @@ describe("the setting LIST_DAYS", () => {
   it.each(["0", "3651", "a month", ""])("rejects the setting %j, and names LIST_DAYS", (set) => {
     expect(() => settingsOf({ ...env, LIST_DAYS: set })).toThrow(/settings are not valid: .*\n.*LIST_DAYS/);
   });
+});
+
+it.each<[Record<string, string>, number]>([
+  [{}, 10e9],
+  [{ MAX_DATABASE_BYTES: "500000000" }, 500e6],
+])("%j sets the size limit of the database to %d bytes", (set, bytes) => {
+  expect(settingsOf({ ...env, ...set }).maxDatabaseBytes).toBe(bytes);
 });

@@ -86,11 +86,12 @@ export type ExpiryLimits = {
   readonly now: number;
   readonly maxPortions: number;
   readonly maxMs: number;
-  readonly fullBytes?: number;
+  /** The size limit of the database. At D1's limit every write fails. */
+  readonly maxBytes: number;
 };
 
-/** Above this size the database is nearly full. D1 allows 10 GB (D1 limits); at that limit every write fails. */
-const FULL_BYTES = 8e9;
+/** Share of the limit above which the database is nearly full. */
+const NEARLY_FULL = 0.8;
 
 /**
  * Continues the search through a table, and deletes expired rows: jobs by their end, keys by their request. At a limit
@@ -101,14 +102,14 @@ export async function deleteExpired(
   db: D1Database,
   table: ExpiringTable,
   expiry: Expiry,
-  { now, maxPortions, maxMs, fullBytes = FULL_BYTES }: ExpiryLimits,
+  { now, maxPortions, maxMs, maxBytes }: ExpiryLimits,
 ): Promise<boolean> {
   const { pauseMs, isByAge } = EXPIRING[table];
   const stored = await runBatch(db, [
     sql`SELECT position, started_at AS startedAt FROM ${sweepPositions} WHERE name = ${table}`,
   ]);
   const [begun = { position: null, startedAt: Number.NEGATIVE_INFINITY }] = Begun.parse(stored[0]?.results);
-  const isFull = (stored[0]?.meta.size_after ?? 0) > fullBytes;
+  const isFull = (stored[0]?.meta.size_after ?? 0) > NEARLY_FULL * maxBytes;
   const before = isFull ? expiry.whenFull : expiry.before;
   if (begun.position === null && now < begun.startedAt + pauseMs) return isFull;
   const startedAt = begun.position === null ? now : begun.startedAt;
