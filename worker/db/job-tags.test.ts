@@ -98,7 +98,12 @@ describe("the index of tags", () => {
 
   it("loses the tags of a job with the job", async () => {
     await upsertJob(env.DB, job(1, { a: "1", b: "2" }, { completedAt: 1, checkAt: null, status: "job.failed" }));
-    await deleteExpired(env.DB, "jobs", { before: NOW + 1, whenFull: 0 }, { now: NOW, maxPortions: 9, maxMs: 9e12, maxBytes: 10e9 });
+    await deleteExpired(
+      env.DB,
+      "jobs",
+      { before: NOW + 1, whenFull: 0 },
+      { now: NOW, maxPortions: 9, maxMs: 9e12, maxBytes: 10e9 },
+    );
     expect(await env.DB.prepare("SELECT count(*) AS n FROM job_tags").first("n")).toBe(0);
   });
 });

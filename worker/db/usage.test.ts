@@ -64,7 +64,12 @@ describe("the usage of an account", () => {
     ];
     expect(await used()).toEqual(days);
     await check(null, ...rows);
-    await deleteExpired(env.DB, "jobs", { before: NOW, whenFull: NOW }, { now: NOW, maxPortions: 9, maxMs: 9e9, maxBytes: 10e9 });
+    await deleteExpired(
+      env.DB,
+      "jobs",
+      { before: NOW, whenFull: NOW },
+      { now: NOW, maxPortions: 9, maxMs: 9e9, maxBytes: 10e9 },
+    );
     expect(await findJob(env.DB, "acc", rows[0]?.id ?? "")).toBeNull();
     expect(await used()).toEqual(days);
     expect(await used(TODAY - 2)).toEqual(days.slice(1));
