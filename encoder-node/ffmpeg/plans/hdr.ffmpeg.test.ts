@@ -5,9 +5,10 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { probeSource } from "../../source/probe/probe-source.ts";
 import { few } from "../../testing/few.ts";
 import { makeBoth } from "../../testing/jobs/chunked-encodes.ts";
-import { encodeOne, FFPROBE, makeClip } from "../../testing/plan-runs.ts";
+import { decode, encodeOne, FFPROBE, makeClip, tested } from "../../testing/plan-runs.ts";
 import { toolEnvironment } from "../sandbox/tool-environment.ts";
 
 const run = promisify(execFile);
@@ -66,4 +67,19 @@ test("does not state the light of the source where it becomes SDR", async () => 
   );
   expect(stdout).toContain("color_transfer=bt709");
   expect(stdout).not.toMatch(/Mastering|Content light/);
+});
+
+test("maps HLG that only a message announces, as in broadcasts, like HLG that the stream states", async () => {
+  const tags = "log-level=error:colorprim=bt2020:colormatrix=bt2020nc";
+  const hlg = async (name: string, transfer: string): Promise<string> => {
+    const make = `-f lavfi -i testsrc2=s=128x72:r=25:d=0.2 -pix_fmt yuv420p10le -c:v libx265 -preset ultrafast`;
+    await makeClip(folder, name, `${make} -x265-params ${tags}:${transfer}`);
+    return path.join(folder, name);
+  };
+  const announced = await hlg("announced.ts", "transfer=bt2020-10:atc-sei=18");
+  const plain = await hlg("stated.ts", "transfer=arib-std-b67");
+  expect((await probeSource(tested.ffprobe, announced)).streams).toMatchObject([{ color_transfer: "arib-std-b67" }]);
+  const [first, second] = [await encodeOne(announced, { format: "mp4" }), await encodeOne(plain, { format: "mp4" })];
+  const pixels = (file: string): Promise<Buffer> => decode(file, "trim=end_frame=1", "rgb24");
+  expect((await pixels(first)).equals(await pixels(second))).toBe(true);
 });

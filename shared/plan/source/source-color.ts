@@ -39,7 +39,9 @@ const SCALE_MATRICES: Readonly<Record<string, string>> = {
 /** Name of a matrix in the filter `scale`; BT.709 for a matrix that it does not know. */
 export const scaleMatrix = (matrix: string): string => SCALE_MATRICES[matrix] ?? "bt709";
 
-const HDR_TRANSFERS = new Set(["smpte2084", "arib-std-b67"]);
+/** Broadcasts may state the transfer function of BT.2020, and HLG in a message (ETSI TS 101 154 §5.14.4.4.3.4). */
+export const HLG = "arib-std-b67";
+const HDR_TRANSFERS = new Set(["smpte2084", HLG]);
 
 /** BT.709 is for HD, which has at least 720 lines. Players guess by the same limit. */
 const HD = { width: 1280, height: 720 };
