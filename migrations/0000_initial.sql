@@ -124,7 +124,6 @@ CREATE TABLE `upload_links` (
 	`origins` text NOT NULL,
 	`origin` text NOT NULL,
 	`sealed` text,
-	`has_job` integer NOT NULL,
 	`upload_id` text,
 	`job_id` text,
 	`job_error` text,

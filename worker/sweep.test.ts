@@ -335,7 +335,7 @@ describe("a sweep's budget", () => {
   it("shares links among accounts", async () => {
     const rows = Array.from({ length: 120 }, (_, at) => [`many${at}`, "many"]).concat([["few", "few"]]);
     const insert = env.DB.prepare(
-      "INSERT INTO upload_links (id, account_id, status, max_bytes, origins, origin, has_job, created_at, expires_at, is_announced, check_at) VALUES (?, ?, 'waiting', 1, '[]', '', 0, 1, 1, 1, ?)",
+      "INSERT INTO upload_links (id, account_id, status, max_bytes, origins, origin, created_at, expires_at, is_announced, check_at) VALUES (?, ?, 'waiting', 1, '[]', '', 1, 1, 1, ?)",
     );
     await env.DB.batch(rows.map(([id, owner], at) => insert.bind(id, owner, at)));
     const due = await dueLinks(env.DB, 1000, 100);

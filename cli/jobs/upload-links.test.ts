@@ -13,6 +13,7 @@ const LINK = {
   status: "completed",
   max_size: 5e9,
   expires_at: "2026-11-22T11:00:00.000Z",
+  last_refused_origin: "https://www.example.com",
   url: "https://copra.example.com/v2/links/t",
   tus_url: "https://copra.example.com/v2/links/t/tus",
   upload: { id: "u", name: "a.mov", size: 4 },
@@ -20,7 +21,7 @@ const LINK = {
   job_error: { error_code: "input_not_valid", message: "`input.upload`: the upload was removed" },
 };
 
-it("creates, shows and revokes upload links", async () => {
+it("creates, lists, shows and revokes upload links", async () => {
   const job = { storage: { service: "coconut" }, outputs: { mp4: { path: "a.mp4" } } };
   const file = join(folder, "job.json");
   writeFileSync(file, JSON.stringify(job));
@@ -28,6 +29,10 @@ it("creates, shows and revokes upload links", async () => {
     void response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(LINK));
   const service = await startFakeService({
     "POST /v2/upload-links": respond,
+    "GET /v2/upload-links": (_, response) =>
+      void response
+        .writeHead(200, { "content-type": "application/json" })
+        .end(JSON.stringify({ upload_links: [LINK], next_cursor: null })),
     "GET /v2/upload-links/l": respond,
     "DELETE /v2/upload-links/l": respond,
     "DELETE /v2/upload-links/m": respond,
@@ -51,7 +56,9 @@ it("creates, shows and revokes upload links", async () => {
   const created = await runCli(["upload-links", "create", ...options, "--webhook", "https://x.example/h"], env);
   expect(created.stdout).toContain(LINK.tus_url);
   const shown = await runCli(["upload-links", "show", "l"], env);
-  expect(shown.stdout).toMatch(/upload +u a\.mov.*\n.*the upload was removed/);
+  expect(shown.stdout).toMatch(/refused origin +https:\/\/www\.example\.com\nupload +u a\.mov.*\n.*the upload was removed/);
+  const listed = await runCli(["upload-links", "ls"], env);
+  expect(listed.stdout).toMatch(/^LINK .*\n.*Qm4vT1xYc8ZpB6kWs0Hd +completed +5\.00 GB .* a\.mov/m);
   const revoked = await runCli(["upload-links", "rm", "l", "m", "--json"], env);
   expect(JSON.parse(revoked.stdout)).toEqual({ revoked: ["l", "m"] });
   await service.close();

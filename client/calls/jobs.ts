@@ -1,5 +1,5 @@
 // Jobs: create, read, follow, cancel, retry.
-import { type Caller, type CallOptions, pause } from "../http/caller.ts";
+import { type Caller, type CallOptions, pages, pause } from "../http/caller.ts";
 import { CopraError } from "../http/copra-error.ts";
 import { eventsOf } from "../http/event-stream.ts";
 import type {
@@ -60,7 +60,7 @@ export class Jobs {
 
   /**
    * Creates up to 500 jobs. The result has the id or the error of each job, in order. Safe to repeat, like `create`:
-   * the idempotency key of each job is `<key>/<index>`.
+   * each job has an idempotency key of its own, from the key and the job's place.
    */
   createMany(batch: Batch, { idempotencyKey = randomKey(), ...options }: CreateOptions = {}): Promise<BatchResult> {
     const headers = { "idempotency-key": idempotencyKey };
@@ -91,12 +91,7 @@ export class Jobs {
 
   /** All jobs that the filter selects, newest first by default. Reads pages of `limit` jobs as they are needed. */
   async *list(filter: JobListOptions = {}, options?: CallOptions): AsyncGenerator<Job> {
-    let cursor: string | null | undefined;
-    do {
-      const page: JobList = await this.page({ ...filter, cursor }, options);
-      yield* page.jobs;
-      cursor = page.next_cursor;
-    } while (cursor !== null);
+    for await (const page of pages((cursor) => this.page({ ...filter, cursor }, options))) yield* page.jobs;
   }
 
   /** A page of jobs. `next_cursor` is the `cursor` of the next page. */

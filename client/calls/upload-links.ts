@@ -1,5 +1,5 @@
 // Upload links: a program creates them, and a browser uploads one file with each.
-import type { Caller, CallOptions } from "../http/caller.ts";
+import { type Caller, type CallOptions, pages } from "../http/caller.ts";
 import type { NewUploadLink, UploadLink, UploadLinkList } from "../types/api.ts";
 import type { JobRequest, TemplateJob } from "../types/job-request.ts";
 
@@ -28,13 +28,9 @@ export class UploadLinks {
 
   /** The account's links without their URLs, newest first. Reads pages as they are needed. */
   async *list(options?: CallOptions): AsyncGenerator<UploadLinkList["upload_links"][number]> {
-    let cursor: string | null | undefined;
-    do {
-      const query = { cursor: cursor ?? undefined };
-      const page: UploadLinkList = await this.#caller.json("/v2/upload-links", { ...options, query });
-      yield* page.upload_links;
-      cursor = page.next_cursor;
-    } while (cursor !== null);
+    const read = (cursor: string | undefined): Promise<UploadLinkList> =>
+      this.#caller.json("/v2/upload-links", { ...options, query: { cursor } });
+    for await (const page of pages(read)) yield* page.upload_links;
   }
 
   /** Ends a link, and removes its unfinished file. */

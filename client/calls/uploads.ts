@@ -1,5 +1,5 @@
 // Uploads of local files in parts. A failed part can be sent again.
-import { type Bytes, Caller, type CallOptions, type Fetch, isSizedStream } from "../http/caller.ts";
+import { type Bytes, Caller, type CallOptions, type Fetch, isSizedStream, pages } from "../http/caller.ts";
 import type { Upload, UploadList, UploadPart, UploadSummary } from "../types/api.ts";
 
 /** A source that can be read at any position: a `Blob`, a `File`, `fileSource` of `@copra/client/node`, or your own. */
@@ -45,13 +45,9 @@ export class Uploads {
 
   /** All uploads that are not removed yet, newest first. Reads pages as they are needed. */
   async *list(options?: CallOptions): AsyncGenerator<UploadSummary> {
-    let cursor: string | null | undefined;
-    do {
-      const query = { cursor: cursor ?? undefined };
-      const page: UploadList = await this.#caller.json("/v2/uploads", { ...options, query });
-      yield* page.uploads;
-      cursor = page.next_cursor;
-    } while (cursor !== null);
+    const read = (cursor: string | undefined): Promise<UploadList> =>
+      this.#caller.json("/v2/uploads", { ...options, query: { cursor } });
+    for await (const page of pages(read)) yield* page.uploads;
   }
 
   /** Sends a part; parts are counted from 1. Sending a part again replaces it. */

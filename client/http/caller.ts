@@ -100,6 +100,17 @@ export class Caller {
   }
 }
 
+/** The pages of a list, read as they are needed. */
+export async function* pages<Page extends { readonly next_cursor: string | null }>(
+  read: (cursor: string | undefined) => Promise<Page>,
+): AsyncGenerator<Page> {
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await read(cursor);
+    yield page;
+    cursor = page.next_cursor;
+  }
+}
+
 export const isSizedStream = (body: Bytes): body is SizedStream => "stream" in body && !(body instanceof Blob);
 
 function searchOf(query: object | undefined): string {

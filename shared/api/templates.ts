@@ -35,7 +35,7 @@ export type NewToken = z.infer<typeof NewToken>;
 export const IngestResult = z
   .object({
     jobs: z.array(z.string()).describe("The ids of the jobs, also of jobs from an earlier delivery"),
-    ignored: z.int().describe("Number of created objects that the filters of the template exclude"),
+    ignored: z.int().describe("Number of events that made no job"),
   })
   .describe("The jobs of delivered events");
 export type IngestResult = z.infer<typeof IngestResult>;

@@ -263,7 +263,6 @@ export const uploadLinks = sqliteTable(
     origin: text("origin").notNull(),
     /** The job's body and the receiver of events, sealed; null once the end of the link needs them no more. */
     sealed: text("sealed"),
-    hasJob: integer("has_job", { mode: "boolean" }).notNull(),
     uploadId: text("upload_id"),
     jobId: text("job_id"),
     /** Why the job was refused: the error in JSON. */

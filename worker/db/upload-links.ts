@@ -16,10 +16,10 @@ export const MAX_KEPT_LINKS = 5000;
  */
 export async function insertLink(db: D1Database, row: UploadLinkRow, limits: Uploaded): Promise<boolean> {
   const inserted = sql`
-    INSERT INTO ${uploadLinks} (id, account_id, status, name, tags, max_bytes, origins, origin, sealed, has_job, created_at,
+    INSERT INTO ${uploadLinks} (id, account_id, status, name, tags, max_bytes, origins, origin, sealed, created_at,
       expires_at, is_announced, check_at, key_id)
     SELECT ${row.id}, ${row.accountId}, ${row.status}, ${row.name}, ${row.tags}, ${row.maxBytes}, ${row.origins}, ${row.origin},
-      ${row.sealed}, ${row.hasJob ? 1 : 0}, ${row.createdAt}, ${row.expiresAt}, 0, ${row.checkAt}, ${row.keyId}
+      ${row.sealed}, ${row.createdAt}, ${row.expiresAt}, 0, ${row.checkAt}, ${row.keyId}
     FROM (${uploadedBy(row.accountId)}) AS uploaded
     WHERE uploaded.count < ${limits.count} AND uploaded.bytes + ${row.maxBytes} <= ${limits.bytes}`;
   const [stored] = await runBatch(db, [inserted, deletingOldest(row.accountId)]);

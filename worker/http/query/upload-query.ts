@@ -18,19 +18,17 @@ export const UploadListParameters = strictObject({
 });
 
 type Place = { readonly createdAt: number; readonly id: string };
+type Wanted = { readonly after: Place | null; readonly limit: number; readonly now: number };
 
-/** Parses the query. Throws AppError(query_not_valid). */
-export function parseUploadQuery(query: Record<string, string>): { limit: number; after: Place | null } {
+/** Reads the page of a query, with the cursor of the next page. Throws AppError(query_not_valid). */
+export async function readPage<Row extends Place>(
+  query: Record<string, string>,
+  read: (wanted: Wanted) => Promise<Row[]>,
+): Promise<{ page: Row[]; next_cursor: string | null }> {
   const { limit, cursor } = parseQuery(UploadListParameters, query);
   const [createdAt, id] = cursor?.split("-") ?? [];
-  return { limit, after: createdAt && id ? { createdAt: Number(createdAt), id } : null };
-}
-
-/** The rows of a page, and the cursor of the next page. `rows`: up to one more than `limit`. */
-export function pageOf<Row extends Place>(
-  rows: readonly Row[],
-  limit: number,
-): { page: Row[]; next_cursor: string | null } {
+  const after = createdAt && id ? { createdAt: Number(createdAt), id } : null;
+  const rows = await read({ after, limit: limit + 1, now: Date.now() });
   const page = rows.slice(0, limit);
   const last = rows.length > limit ? page.at(-1) : undefined;
   return { page, next_cursor: last ? cursorOf({ at: last.createdAt, id: last.id }) : null };

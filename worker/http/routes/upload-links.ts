@@ -16,7 +16,7 @@ import { requireJobScope, requireScope } from "../auth/scopes.ts";
 import { readBody } from "../body/read-body.ts";
 import { parseRequest } from "../create-job.ts";
 import { creatorOf } from "../new-job.ts";
-import { pageOf, parseUploadQuery } from "../query/upload-query.ts";
+import { readPage } from "../query/upload-query.ts";
 import { jsonResponse } from "../responses/json-response.ts";
 import { beyond, requireRoom } from "../upload-limits.ts";
 import { deletedAt, jobBody, jobKey, sealLink } from "../upload-links/link-end.ts";
@@ -29,10 +29,10 @@ export const uploadLinks = new Hono<ClientEnv>({ strict: false })
   .use(clientAuth)
   .post("/", create)
   .get("/", async (context) => {
-    const { limit, after } = parseUploadQuery(context.req.query());
-    const wanted = { after, limit: limit + 1, now: Date.now() };
-    const rows = await listLinks(context.env.DB, context.get("account").id, wanted);
-    const { page, next_cursor } = pageOf(rows, limit);
+    const { id } = context.get("account");
+    const { page, next_cursor } = await readPage(context.req.query(), (wanted) =>
+      listLinks(context.env.DB, id, wanted),
+    );
     const upload_links = page.map(({ upload, ...link }) => viewData(link, upload));
     return jsonResponse(context, { upload_links, next_cursor } satisfies UploadLinkList);
   })
@@ -84,7 +84,6 @@ async function create(context: Context<ClientEnv>): Promise<Response> {
     origins: JSON.stringify(body.origins),
     origin: settingsOf(env).publicUrl ?? new URL(context.req.url).origin,
     sealed: await sealLink(id, secrets, env),
-    hasJob: body.job !== undefined,
     uploadId: null,
     jobId: null,
     jobError: null,

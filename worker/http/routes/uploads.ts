@@ -9,7 +9,7 @@ import { removeUpload, storeNameOf } from "../../storage/source-uploads/remove-u
 import { uploadUrl } from "../../storage/source-url.ts";
 import { type ClientEnv, clientAuth } from "../auth/auth.ts";
 import { readBody } from "../body/read-body.ts";
-import { pageOf, parseUploadQuery } from "../query/upload-query.ts";
+import { readPage } from "../query/upload-query.ts";
 import { jsonResponse } from "../responses/json-response.ts";
 import { beyond, requireRoom } from "../upload-limits.ts";
 import { completeParts, partAt, startUpload, takePart, viewSummary, viewUpload } from "../upload-parts.ts";
@@ -21,10 +21,10 @@ export const uploads = new Hono<ClientEnv>({ strict: false })
   .use(clientAuth)
   .post("/", create)
   .get("/", async (context) => {
-    const { limit, after } = parseUploadQuery(context.req.query());
-    const wanted = { after, limit: limit + 1, now: Date.now() };
-    const rows = await listUploads(context.env.DB, context.get("account").id, wanted);
-    const { page, next_cursor } = pageOf(rows, limit);
+    const { id } = context.get("account");
+    const { page, next_cursor } = await readPage(context.req.query(), (wanted) =>
+      listUploads(context.env.DB, id, wanted),
+    );
     return jsonResponse(context, { uploads: page.map(viewSummary), next_cursor } satisfies UploadList);
   })
   .get("/:id", async (context) => {

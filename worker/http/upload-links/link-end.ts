@@ -51,19 +51,18 @@ export async function settleLink(env: Env, link: UploadLinkRow, now: number): Pr
   try {
     const account = await findAccount(env.DB, link.accountId);
     const secrets = await secretsOf(link.id, link.sealed, env);
-    const started = account && isJobDue(link) && secrets.job ? await startJob(env, account, link, secrets.job) : {};
+    const hasJob = account !== null && link.status === "completed" && link.jobId === null && link.jobError === null;
+    const started = hasJob && secrets.job ? await startJob(env, account, link, secrets.job) : null;
     const after = { ...link, ...started };
     if (account && !link.isAnnounced) await announce(env, after, secrets.webhook, now);
-    const next = isJobDue(after) ? { checkAt: now + LATER_MS } : { sealed: null, checkAt: deletedAt(link, env) };
+    const isLate = started !== null && after.jobId === null && after.jobError === null;
+    const next = isLate ? { checkAt: now + LATER_MS } : { sealed: null, checkAt: deletedAt(link, env) };
     await changeLink(env.DB, link, { ...started, isAnnounced: true, ...next });
   } catch (error) {
     log.warn("upload link not settled", { link: link.id, error: messageOf(error) });
     await changeLink(env.DB, link, { checkAt: now + LATER_MS });
   }
 }
-
-const isJobDue = ({ status, hasJob, jobId, jobError }: UploadLinkRow): boolean =>
-  status === "completed" && hasJob && jobId === null && jobError === null;
 
 export const deletedAt = ({ endedAt }: UploadLinkRow, env: Env): number =>
   (endedAt ?? Number.POSITIVE_INFINITY) + settingsOf(env).retentionMs;

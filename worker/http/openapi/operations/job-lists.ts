@@ -36,7 +36,7 @@ export const JOB_LIST_OPERATIONS: readonly Operation[] = [
     description:
       "Creates up to 500 jobs, each merged over `defaults` (JSON Merge Patch, RFC 7396). A job that is not valid, or beyond the " +
       "limit of unfinished jobs, has an `error` in its place; the others are created. With an `Idempotency-Key`, each job has " +
-      "the key `<key>/<index>`, so a repeated batch creates only the missing jobs. The body may have 5 MiB, `defaults` 64 KiB, " +
+      "a key of its own, from this key and its place, so a repeated batch creates only the missing jobs. The body may have 5 MiB, `defaults` 64 KiB, " +
       "each job 1 MiB. With `dry_run=true`, the jobs are only checked.",
     parameters: [IDEMPOTENCY_KEY, ...queryParameters(DryRunSwitch), ...TRACE_HEADERS],
     body: { json: "Batch", examples: { template: { summary: "Jobs from a template", value: BATCH } } },
