@@ -4,8 +4,10 @@ import type { Result, searchOf } from "./docs-search.ts";
 
 const LANGUAGE = "copra-language";
 const MOST_RESULTS = 20;
-/** Built from docs-search.ts (local/guides/build-guides.ts). A variable, so that esbuild does not look for it. */
-const SEARCH_SCRIPT = "/guides/search.js";
+/** Set by the script of the search, which is docs-search.ts (local/guides/build-guides.ts). */
+declare global {
+  var copraSearch: { readonly searchOf: typeof searchOf } | undefined;
+}
 
 const make = (tag: string, text: string, ...children: Node[]): HTMLElement => {
   const element = document.createElement(tag);
@@ -50,14 +52,23 @@ const dialog = document.querySelector<HTMLDialogElement>("#search");
 const input = dialog?.querySelector("input");
 const list = dialog?.querySelector("ol");
 const searchButton = document.querySelector<HTMLButtonElement>("#open-search");
+/** Loads the script of the search. The policy of pages allows an added element, but not `import()`. */
+const loadSearch = (): Promise<unknown> =>
+  new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = "/guides/search.js";
+    script.onload = resolve;
+    script.onerror = reject;
+    document.head.append(script);
+  });
+
 let search: ReturnType<typeof searchOf> | undefined;
 
 async function openSearch(): Promise<void> {
   dialog?.showModal();
   if (search === undefined) {
-    const script: Promise<{ readonly searchOf: typeof searchOf }> = import(SEARCH_SCRIPT);
-    const [{ searchOf: searchIn }, response] = await Promise.all([script, fetch("/guides/search.json")]);
-    search = searchIn(await response.json());
+    const [response] = await Promise.all([fetch("/guides/search.json"), loadSearch()]);
+    search = globalThis.copraSearch?.searchOf(await response.json());
   }
   showResults();
 }

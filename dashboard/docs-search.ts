@@ -20,10 +20,10 @@ const SYNONYMS = [
   "install setup start",
   "k8s kubernetes",
   "hls dash streaming stream",
-  "trim cut clip offset",
+  "trim clip offset",
   "logo overlay watermark",
   "token credential key",
-  "mp3 sound audio",
+  "mp3 music audio",
 ];
 
 /** The part of an English word that its forms share: `encod` of "encoding", "encodes" and "encode". */

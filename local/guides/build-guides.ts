@@ -109,9 +109,10 @@ async function inlinedTexts(): Promise<Inlined> {
   return { style: textOf(".css"), script: textOf(".js") };
 }
 
-/** The script of the search, which pages import when it is opened. Throws esbuild's error. */
+/** The script of the search, which pages load when it is opened. Throws esbuild's error. */
 async function searchScript(): Promise<string> {
-  const { outputFiles } = await build({ ...BUILD, entryPoints: ["dashboard/docs-search.ts"], format: "esm" });
+  const options = { entryPoints: ["dashboard/docs-search.ts"], format: "iife", globalName: "copraSearch" } as const;
+  const { outputFiles } = await build({ ...BUILD, ...options });
   return outputFiles[0]?.text ?? "";
 }
 

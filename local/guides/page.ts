@@ -16,7 +16,7 @@ const ICON =
 export type Inlined = { readonly style: string; readonly script: string };
 
 /**
- * Allows only the inline style and script, the script of the search that it imports ('strict-dynamic'), the icon, and
+ * Allows only the inline style and script, the script of the search that it adds ('strict-dynamic'), the icon, and
  * images and the search index of the service.
  */
 function policy({ style, script }: Inlined): string {
@@ -36,6 +36,7 @@ const textOf = (body: string): string =>
     .replaceAll("&lt;", "<")
     .replaceAll("&gt;", ">")
     .replaceAll("&quot;", '"')
+    .replaceAll("&#39;", "'")
     .replaceAll("&amp;", "&")
     .replace(/\s+/g, " ")
     .trim();

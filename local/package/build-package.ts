@@ -1,5 +1,5 @@
-// Builds the npm package `copra`: command line, service, encoder node and typed client as JavaScript, with all generated files, in
-// the same places as in the repository. Node.js rejects TypeScript below node_modules.
+// Builds the npm package `copra`: command line, service, encoder node and typed client as JavaScript, with all
+// generated files, in the same places as in the repository. Node.js rejects TypeScript below node_modules.
 import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type BuildOptions, build } from "esbuild";

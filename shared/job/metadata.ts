@@ -32,7 +32,7 @@ export const HttpStreamMetadata = FileMetadata.extend({
   dash: MediaProbe.exactOptional().describe("The tracks in fragmented MP4"),
 }).describe(
   "Metadata of each package of an HTTP stream; the file name is the URL of its playlist or manifest. `streams` and " +
-    "`format` are those of the first package",
+    "`format` describe the first package",
 );
 export type HttpStreamMetadata = z.infer<typeof HttpStreamMetadata>;
 

@@ -29,7 +29,7 @@ export function promisedRows(): Row[] {
   ];
 }
 
-/** The contract says it only by "at least one failed process". */
+/** A sentence of the README. The contract has only "at least one failed process". */
 const INDEPENDENT = "A failed output does not affect the others.";
 
 /** Pages with the fields of parameters that api-v2 §5 names. */

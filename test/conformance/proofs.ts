@@ -226,7 +226,7 @@ const outputParameters = new Map<string, Proof["check"]>([
   ],
 ]);
 
-/** One output fails, the others are made. The job is failed. */
+/** A failed output, beside outputs that are made. The job is failed. */
 const ONE_OF_MANY = live("a job of which one output fails", ({ oneFailed }) => {
   const statuses = ["mp4:x120", "mkv", "jpg:160x"].map((key) => member(oneFailed, key, "status"));
   expect([oneFailed.status, oneFailed.input.status]).toEqual(["job.failed", "input.transferred"]);

@@ -37,7 +37,9 @@ export const openapi = new Hono<{ Bindings: Env }>({ strict: false }).get("/", (
   return text(context, "openapi.json");
 });
 
-/** Images of the guides, and the script and index of their search. On Cloudflare they are served before the Worker runs. */
+/**
+ * Images of the guides, and the script and index of their search. On Cloudflare they are served before the Worker runs.
+ */
 export const guideFiles = new Hono<{ Bindings: Env }>().get(
   "/:file{[\\w-]+\\.(?:png|webp|svg|json|js)}",
   async (context) => {
