@@ -195,13 +195,12 @@ describe("audio tracks of files", () => {
     ]);
   });
 
-  it("gives merged tracks that start at different times silence before their start", async () => {
+  it("gives merged tracks that start or end at different times silence before and after", async () => {
     const { file } = await encode("listed.mkv", "wav", [{ from: [3, 2] }]);
     const made = await samples(file, 0, "pan=mono|c0=c1");
     const source = await samples(clip("listed.mkv"), 1, "pan=mono|c0=c0");
-    const length = Math.min(made.length, source.length);
-    expect(length).toBeGreaterThan(60_000);
-    expect(made.subarray(0, length)).toEqual(source.subarray(0, length));
+    expect(made.length).toBe(2 * 48_000);
+    expect(made).toEqual(source);
   });
 
   it.each([

@@ -13,6 +13,7 @@ const ASSUMED_FILTERS = [
   "aformat",
   "alimiter",
   "aloop",
+  "apad",
   "aresample",
   "asetpts",
   "atrim",

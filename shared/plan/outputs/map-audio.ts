@@ -32,16 +32,23 @@ export function mapAudio(track: AudioTrack, argv: readonly string[], label: stri
   return { map: ["-map", `[${label}]`], argv: rest, graphs: [mergeGraph(merged, filters, label)], inputs: [] };
 }
 
-/** `amerge` does not look at timestamps, so tracks with different starts first get silence up to their start. */
+/**
+ * `amerge` does not look at timestamps, and ends with the first track that ends. So tracks with different starts first
+ * get silence up to their start, and shorter tracks get endless silence.
+ */
 function mergeGraph(merged: NonNullable<AudioTrack["merged"]>, filters: readonly string[], label: string): string {
   const isTogether = merged.every(({ startMs }) => startMs === merged[0]?.startMs);
-  const sources = merged.map(({ streamIndex }) => `[0:${streamIndex}]`);
-  const started = sources.map((_, at) => `[${label}m${at}]`);
-  const chains = isTogether
-    ? []
-    : merged.map((track, at) => `${sources[at]}${chainText([FROM_ZERO, ...layoutFilter(track)])}${started[at]}`);
+  const endMs = Math.max(...merged.map((track) => track.endMs ?? Infinity));
+  const inputs = merged.map((track, at) => {
+    const isShorter = track.endMs !== null && track.endMs < endMs;
+    const chain = [...(isTogether ? [] : [FROM_ZERO, ...layoutFilter(track)]), ...(isShorter ? ["apad"] : [])];
+    const source = `[0:${track.streamIndex}]`;
+    const end = `[${label}m${at}]`;
+    return chain.length === 0 ? { end: source, chain: [] } : { end, chain: [`${source}${chainText(chain)}${end}`] };
+  });
   const merge = [chainText([`amerge=inputs=${merged.length}`]), ...filters].join(",");
-  return [...chains, `${(isTogether ? sources : started).join("")}${merge}[${label}]`].join(";");
+  const ends = inputs.map(({ end }) => end).join("");
+  return [...inputs.flatMap(({ chain }) => chain), `${ends}${merge}[${label}]`].join(";");
 }
 
 const FROM_ZERO = `${FILL_GAPS}:first_pts=0`;

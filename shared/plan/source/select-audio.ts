@@ -127,7 +127,7 @@ function mergedTrack(numbers: readonly number[], source: SourceTracks): Result<A
   const layout = layoutOf(channels) ?? undefined;
   const ends = present.flatMap(({ endMs }) => endMs ?? []);
   const startMs = Math.min(...present.map((track) => track.startMs));
-  const endMs = ends.length < present.length ? null : Math.min(...ends);
+  const endMs = ends.length < present.length ? null : Math.max(...ends);
   const named = layout ? [panText(layout, identity(channels))] : [];
   const durationMs = endMs === null ? null : endMs - startMs;
   return ok({ ...first, channels, layout, startMs, endMs, durationMs, merged: present, prepared: named });
