@@ -13,7 +13,7 @@ import { LIMITED_VARIABLES, makeLimitedFfmpeg } from "./services/limited-ffmpeg.
 import { type SourceServer, startSourceServer } from "./services/source-server.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
 
-const WAIT = { timeout: 120_000, interval: 500 };
+const WAIT = { timeout: 180_000, interval: 250 };
 
 let folder: string;
 let stack: TestStack;
@@ -89,13 +89,14 @@ it("delivers a finished output when its storage is back, and encodes it once", a
       force_path_style: true,
       credentials: { access_key_id: credentials.accessKeyId, secret_access_key: credentials.secretAccessKey },
     },
-    outputs: { "mp4:1080p": { path: "video.mp4" } },
+    outputs: { "mp4:360p": { path: "video.mp4" } },
   });
   const encoding = async (): Promise<TaskView | undefined> => {
     const { tasks } = TaskList.parse((await stack.request("GET", `/jobs/${id}/tasks`)).body);
     return tasks.find(({ kind }) => kind === "encode");
   };
-  await vi.waitFor(async () => expect((await encoding())?.stage).toBe("encoding"), WAIT);
+  await vi.waitFor(async () => expect((await encoding())?.status).toBe("running"), WAIT);
+  // The encode started after the check of the storage.
   await first.close();
   // The upload gave up after 13 s before outputs were held.
   await vi.waitFor(async () => {
