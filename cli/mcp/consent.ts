@@ -12,7 +12,7 @@ export const Confirm = z
   .describe("Only for clients that cannot ask a person: true after the person has agreed to exactly this");
 
 const MAX_CHARS = 200;
-/** Sections of a job whose values decide what is read, made, stored and sent, and to whom. */
+/** Sections of a job that decide about its source, files, storage and receivers. */
 const SECTIONS = ["template", "vars", "input", "outputs", "storage", "notification"];
 
 /** Asks a person. Null if the person agrees, or if the client cannot ask and `confirm` is true. */

@@ -1,5 +1,5 @@
-// Replaces characters of foreign text that deceive on a terminal: control characters move the cursor, set titles and fill
-// clipboards; other characters reverse the text around them, or are invisible.
+// Replaces characters of foreign text that deceive on a terminal. Control characters move the cursor, set titles and
+// fill clipboards; other characters reverse the text around them, or are invisible.
 
 const CONTROLS = "\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u2028\\u2029";
 /** Marks and embeddings of direction, and invisible characters except joiners, which words and emojis need. */

@@ -11,7 +11,10 @@ export type HubStub = DurableObjectStub<HubRpc>;
 
 let lastPools: readonly string[] | null = null;
 
-/** The names of all pools that may have nodes or waiting jobs, in order. While D1 does not answer, returns the last known names. */
+/**
+ * The names of all pools that may have nodes or waiting jobs, in order. While D1 does not answer, returns the last
+ * known names.
+ */
 export async function allPools(env: Env): Promise<string[]> {
   try {
     lastPools = (await Promise.all([listPools(env.DB), listWaitingPools(env.DB, Date.now())])).flat();
