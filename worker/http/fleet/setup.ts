@@ -64,5 +64,6 @@ const pageOf = (steps: readonly Step[]): string => `<!doctype html>
 <title>Copra is not ready</title>
 <h1>Copra is not ready</h1>
 ${steps.map(({ problem, command }) => `<p>${problem}${command === null ? "." : `:</p>\n<pre>${command}</pre>`}`).join("\n")}
-<p>Keep the secrets that these commands print, then reload this page. See <a href="/docs/deploying">deploying</a>.</p>
+<p>Run commands in the checkout, keep the secrets that they print, and reload this page.
+See <a href="/docs/deploying">deploying</a>.</p>
 `;
