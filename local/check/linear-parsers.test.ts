@@ -210,7 +210,7 @@ const TRIES = 3;
 /** The processor time of this thread, and the size of the result. A text that is refused has no result. */
 async function costOf(parse: () => unknown): Promise<{ seconds: number; bytes: number }> {
   const before = process.threadCpuUsage();
-  const result = await Promise.try(parse).catch(() => null);
+  const result = await new Promise<unknown>((resolve) => resolve(parse())).catch(() => null);
   const { user, system } = process.threadCpuUsage(before);
   return { seconds: (user + system) / 1e6, bytes: typeof result === "object" ? serialize(result).length : 0 };
 }

@@ -16,8 +16,9 @@ export type IsoFileType = {
 const ENTRIES: Readonly<Record<string, "video" | "audio">> = { encv: "video", enca: "audio" };
 /** The path to the sample entries of all tracks. */
 const ENTRY_PATH = ["moov", "trak", "mdia", "minf", "stbl", "stsd"];
-/** Maximum number of boxes that are read: fragmented files have thousands of fragments after their header. */
-const MAX_BOXES = 5000;
+/** Maximum number of boxes that are read per parent: fragmented files have thousands of fragments after their header. */
+const MAX_BOXES = 500;
+const MAX_BOXES_IN_ALL = 5000;
 /** `stsd` starts with version, flags and the number of entries; the entries are boxes. */
 const STSD_HEADER_BYTES = 8;
 
@@ -29,7 +30,7 @@ export async function readIsoFileType(path: string): Promise<IsoFileType> {
     const [first] = await boxesOf(file, 0, size, { boxes: 1 });
     if (first?.type !== "ftyp") return { brand: null, encrypted: new Set() };
     const brand = await bytesAt(file, first.bodyAt, Math.min(4, size - first.bodyAt));
-    const entries = await entriesOf(file, { from: 0, to: size }, ENTRY_PATH, { boxes: MAX_BOXES });
+    const entries = await entriesOf(file, { from: 0, to: size }, ENTRY_PATH, { boxes: MAX_BOXES_IN_ALL });
     return { brand: brand.toString("latin1"), encrypted: new Set(entries.flatMap((type) => ENTRIES[type] ?? [])) };
   } finally {
     await file.close();
@@ -58,7 +59,7 @@ async function entriesOf(
 /** The boxes in a range of the file, up to the first invalid box. */
 async function boxesOf(file: FileHandle, from: number, to: number, left: { boxes: number }): Promise<PlacedBox[]> {
   const boxes: PlacedBox[] = [];
-  for (let at = from; at < to && left.boxes > 0; left.boxes--) {
+  for (let at = from; at < to && boxes.length < MAX_BOXES && left.boxes > 0; left.boxes--) {
     const header = headerIn(await bytesAt(file, at, Math.min(MAX_HEADER_BYTES, to - at)));
     if (!header) break;
     boxes.push({ type: header.type, bodyAt: at + header.headerBytes, endAt: Math.min(to, at + header.sizeBytes) });

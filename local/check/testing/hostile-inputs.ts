@@ -171,7 +171,7 @@ function font(tables: Readonly<Record<string, Buffer>>): Buffer {
 function names(size: number, language: number): Buffer {
   const count = Math.min(65_535, Math.floor(size / 24));
   const length = Math.min(65_534, Math.floor(size / 2));
-  const table = Buffer.alloc(6 + 12 * count + size / 2, 0x41);
+  const table = Buffer.alloc(6 + 12 * count + size / 2, "\0A");
   table.writeUInt16BE(count, 2);
   table.writeUInt16BE(Math.min(65_535, 6 + 12 * count), 4);
   for (let record = 0; record < count; record++) {
