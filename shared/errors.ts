@@ -6,13 +6,13 @@ export type Blame = "client" | "source" | "storage" | "node" | "platform";
 /**
  * The part of a job that ends with a failure, once its source was inspected. A failed inspection always ends the input.
  */
-export type Scope = "request" | "input" | "output" | "job";
+type Scope = "request" | "input" | "output" | "job";
 
 /**
  * Chance of a retry. `now`: the service retries by itself. `later`: it may succeed after a change elsewhere, for
  * example of the storage's rights. `never`: the same request and file fail again.
  */
-export type Retry = "now" | "later" | "never";
+type Retry = "now" | "later" | "never";
 
 export type ErrorTraits = {
   /** HTTP status of a response with this code; null for codes that only appear in statuses. */

@@ -4,7 +4,7 @@ import type { Logger } from "#shared/log.ts";
 /** Time for which outputs are kept. Encoding them again costs more than the disk space. */
 const HOLD_MS = 60 * 60_000;
 
-export type HoldOptions = {
+type HoldOptions = {
   readonly log: Logger;
   /** Called when the first file is held, and when the storage takes a file again. */
   readonly changed: (isHolding: boolean) => void;
