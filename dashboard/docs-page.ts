@@ -87,7 +87,7 @@ function itemOf({ section: [page, title, heading, id, text], word }: Result): HT
   const start = Math.max(0, at - 50);
   const excerpt = make("p", at < 0 ? "" : text.slice(start, at));
   if (at >= 0) excerpt.append(make("mark", text.slice(at, at + word.length)));
-  excerpt.append(text.slice(Math.max(0, at + word.length), start + 150));
+  excerpt.append(text.slice(at < 0 ? 0 : at + word.length, start + 150));
   const name = heading === "" ? title : `${title}: ${heading}`;
   const link = document.createElement("a");
   link.href = `/docs/${page}${id === "" ? "" : `#${id}`}`;
