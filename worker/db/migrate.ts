@@ -29,6 +29,14 @@ async function appliedTo(db: D1Database): Promise<ReadonlySet<string>> {
   return new Set(Applied.parse(rows?.results).map(({ name }) => name));
 }
 
+/** True if this isolate has found the schema of its version. */
+let isCurrent = false;
+
+/** Applies the pending migrations once in each isolate: it is the first query of an isolate. Throws like runQuery. */
+export async function ensureSchema(db: D1Database): Promise<void> {
+  if (!isCurrent) await applyMigrations(db);
+}
+
 /** Applies the pending migrations, each in a transaction. Throws like runQuery. */
 export async function applyMigrations(db: D1Database): Promise<void> {
   const applied = await appliedTo(db);
@@ -41,13 +49,5 @@ export async function applyMigrations(db: D1Database): Promise<void> {
       if (!(await appliedTo(db)).has(name)) throw error;
     }
   }
-}
-
-const current = new WeakSet<D1Database>();
-
-/** Applies the pending migrations once in each isolate. It is the first query of an isolate. */
-export async function ensureSchema(db: D1Database): Promise<void> {
-  if (current.has(db)) return;
-  await applyMigrations(db);
-  current.add(db);
+  isCurrent = true;
 }

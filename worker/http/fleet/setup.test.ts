@@ -1,27 +1,25 @@
 import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import type { Env } from "../../bindings.ts";
-import worker from "../../index.ts";
 import { ADMIN } from "../../testing/jobs.ts";
 import { ROUTES } from "../../testing/routes.ts";
-
-/** A database handle that no request has used. */
-const newHandle = (): D1Database =>
-  ({
-    prepare: (text: string) => env.DB.prepare(text),
-    batch: (all: D1PreparedStatement[]) => env.DB.batch(all),
-  }) as D1Database;
 
 /** The service after a plain `wrangler deploy`. */
 const bare = (): Env => ({
   ...env,
-  DB: newHandle(),
   ADMIN_TOKEN: "",
   MASTER_SECRET: "",
   KEY_PEPPER: "",
   SEALING_KEYS: "",
 });
+
+/** The Worker in a new isolate. */
+async function start() {
+  vi.resetModules();
+  return (await import("../../index.ts")).default;
+}
+let worker = await start();
 
 const send = (to: Env, path: string, init: RequestInit = {}) =>
   worker.fetch(new Request(`https://copra.test${path}`, init), to, {} as ExecutionContext);
@@ -72,23 +70,23 @@ it("names no value of a setting that is not valid", async () => {
 
 it("migrates an empty database at the first request", async () => {
   await reset();
-  const service = { ...env, DB: newHandle() };
-  expect((await send(service, "/v2/health")).status).toBe(200);
+  worker = await start();
+  expect((await send(env, "/v2/health")).status).toBe(200);
   const init = {
     method: "POST",
     body: '{"name":"a"}',
     headers: { authorization: `Bearer ${ADMIN}`, "content-type": "application/json" },
   };
-  expect((await send(service, "/v2/admin/accounts", init)).status).toBe(201);
+  expect((await send(env, "/v2/admin/accounts", init)).status).toBe(201);
 });
 
 it("names a failed migration, and applies it at a later request", async () => {
   await reset();
   await env.DB.exec("CREATE TABLE accounts (a)");
-  const service = { ...env, DB: newHandle() };
-  expect(await (await send(service, "/v2/health")).json()).toMatchObject({
+  worker = await start();
+  expect(await (await send(env, "/v2/health")).json()).toMatchObject({
     message: "The service is not ready: a migration of the database failed, which the log names",
   });
   await env.DB.exec("DROP TABLE accounts");
-  expect((await send(service, "/v2/health")).status).toBe(200);
+  expect((await send(env, "/v2/health")).status).toBe(200);
 });
