@@ -25,8 +25,8 @@ it.each(WAYS)("$name: a shell runs the commands with the token in a file that on
 });
 
 it("names the command of the npm package, where the service is one", () => {
-  const commands = startCommands("node", { ...SERVICE, command: "npx copra" });
-  expect(commands).toContain("\nnpx copra node --url https://encode.example.com --token-file copra-node-token");
+  const commands = startCommands("node", { ...SERVICE, command: "npx --no copra" });
+  expect(commands).toContain("\nnpx --no copra node --url https://encode.example.com --token-file copra-node-token");
 });
 
 it.each([

@@ -11,6 +11,7 @@ import { err, ok, type Result } from "#shared/result.ts";
 import { isolated } from "../parsing/isolated.ts";
 import { fetchExtra } from "../source/extras/fetch-extra.ts";
 import { MAX_TRACK_BYTES, type TrackFile } from "../source/extras/fetch-subtitles.ts";
+import type { AssScript } from "./ass-script.ts";
 import { captionScript } from "./caption-script.ts";
 import type { Script } from "./caption-text.ts";
 import { type Fonts, packagedFonts } from "./node-fonts.ts";

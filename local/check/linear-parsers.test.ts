@@ -6,17 +6,18 @@ import { serialize } from "node:v8";
 import { parseSync } from "oxc-parser";
 import { afterAll, expect, it } from "vitest";
 import { DEFAULT_STYLE } from "#shared/job/burn.ts";
+import { assCues } from "../../encoder-node/burn-in/ass-cues.ts";
 import { cleanText } from "../../encoder-node/burn-in/ass-tags.ts";
-import { cleanPlain, literalText, plainText, splitBlocks } from "../../encoder-node/burn-in/ass-text.ts";
+import { cleanPlain, literalText, splitBlocks } from "../../encoder-node/burn-in/ass-text.ts";
 import { canvasSize } from "../../encoder-node/burn-in/bitmap-canvas.ts";
 import { requestedColor } from "../../encoder-node/burn-in/caption-colors.ts";
 import { scriptOf } from "../../encoder-node/burn-in/caption-text.ts";
 import { glyphsIn, readFont } from "../../encoder-node/burn-in/font-file.ts";
 import { fontsOf } from "../../encoder-node/burn-in/node-fonts.ts";
-import { parseAss, plainEvents } from "../../encoder-node/burn-in/parse-ass.ts";
+import { parseAss } from "../../encoder-node/burn-in/parse-ass.ts";
 import { captionPairs } from "../../encoder-node/closed-captions/caption-pairs.ts";
 import { decodePairs } from "../../encoder-node/closed-captions/decode-pairs.ts";
-import { isScc, parseScc, withoutScc } from "../../encoder-node/closed-captions/scc.ts";
+import { isScc, parseScc } from "../../encoder-node/closed-captions/scc.ts";
 import { audioOfAdts, audioOfConfig, secondsOfAdts } from "../../encoder-node/package/codecs/aac.ts";
 import { readBits } from "../../encoder-node/package/codecs/bits.ts";
 import { avcCodec, hevcCodec } from "../../encoder-node/package/codecs/codec-strings.ts";
@@ -35,16 +36,21 @@ import {
   programMapPid,
 } from "../../encoder-node/package/mpegts/ts-packets.ts";
 import { clippedAss, isAss } from "../../encoder-node/package/text/clipped-ass.ts";
-import { decodedReferences, escapedCues, escapedText } from "../../encoder-node/package/text/escaped-text.ts";
+import {
+  decodedReferences,
+  escapedMarkup,
+  escapedText,
+  withReadings,
+} from "../../encoder-node/package/text/escaped-text.ts";
 import { movedCues } from "../../encoder-node/package/text/moved-cues.ts";
 import { separateCues } from "../../encoder-node/package/text/separate-cues.ts";
-import { subRipText } from "../../encoder-node/package/text/subrip.ts";
+import { isSubRip, parseSubRip, subRipText } from "../../encoder-node/package/text/subrip.ts";
 import { isWebVtt, parseWebVtt, plainLines, webVttText } from "../../encoder-node/package/text/subtitle-cues.ts";
 import { segmentCharacters } from "../../encoder-node/package/text/subtitle-segments.ts";
 import { thumbnailVtt } from "../../encoder-node/package/text/text-files.ts";
 import { isTtml, parseTtml } from "../../encoder-node/package/text/ttml.ts";
 import { type ForeignFile, PARSERS, type Parsers } from "../../encoder-node/parsing/parsers.ts";
-import { decodedText, readSubtitle } from "../../encoder-node/source/extras/subtitle-text.ts";
+import { readSubtitle } from "../../encoder-node/source/extras/subtitle-text.ts";
 import { PacketList } from "../../encoder-node/source/frame-index/packet-list.ts";
 import { splitLines } from "../../encoder-node/source/frame-index/run-packet-listing.ts";
 import { firstSamples } from "../../encoder-node/source/outline/mp4-outline.ts";
@@ -61,6 +67,7 @@ const FONTS = fontsOf({ chosen: CHOSEN, known: [CHOSEN] });
 const ASS = { fontOf: FONTS.fontOf, fallback: "Noto Sans" };
 const TAGS = { styles: new Set(["Default"]), fontOf: FONTS.fontOf, width: 640, height: 360 };
 const BURN = { style: DEFAULT_STYLE, keepsStyle: true, shiftMs: 500 };
+const KNOWN = { language: "en", format: null };
 const PART = { fromMs: 0, toMs: 1e6, leadMs: 0 };
 const DEFAULTS = { duration: 1, sizeBytes: 1, flags: 0 };
 
@@ -70,22 +77,24 @@ const OF_TEXT: Readonly<Record<string, (text: string) => unknown>> = {
   splitBlocks: (text) => [...splitBlocks(text)].length,
   cleanPlain,
   literalText,
-  plainText,
   requestedColor,
-  scriptOf: (text) => scriptOf(text, BURN, FONTS),
+  scriptOf: (text) => scriptOf(readSubtitle(Buffer.from(text)), BURN, FONTS),
   parseAss: (text) => parseAss(text, ASS),
-  plainEvents,
+  assCues,
   isScc,
   parseScc,
-  withoutScc,
   isAss,
   clippedAss: (text) => clippedAss(text, 500, PART),
+  escapedMarkup,
   escapedText,
   decodedReferences,
+  withReadings,
+  isSubRip,
+  parseSubRip: (text) => parseSubRip(text, true),
   isWebVtt,
   parseWebVtt: (text) => {
     const parsed = parseWebVtt(text);
-    const moved = parsed && movedCues(escapedCues(parsed), 500);
+    const moved = parsed && movedCues(parsed, 500);
     return moved && [separateCues(moved), webVttText(moved), subRipText(moved), segmentCharacters(moved)];
   },
   plainLines,
@@ -143,7 +152,6 @@ const OF_BYTES: Readonly<Record<string, (bytes: Buffer) => unknown>> = {
   programMapPid,
   elementaryStream,
   pesStart,
-  decodedText: (bytes) => decodedText(bytes, "en"),
   readSubtitle: (bytes) => readSubtitle(bytes, "en"),
   firstSamples,
   outlinedTracks: (bytes) => outlinedTracks(bytes)?.length,
@@ -151,9 +159,8 @@ const OF_BYTES: Readonly<Record<string, (bytes: Buffer) => unknown>> = {
 
 /** The parsers that run in a process of their own, with all steps that follow there. */
 const ISOLATED: Readonly<Record<keyof Parsers, (file: ForeignFile) => Promise<unknown>>> = {
-  captionScript: (file) => PARSERS.captionScript(file, BURN, { chosen: CHOSEN, known: [] }, true),
-  subtitleText: (file) => PARSERS.subtitleText(file, "en"),
-  preparedText: (file) => PARSERS.preparedText(file, { isConverted: true, isInPlace: false, shiftMs: 500 }),
+  captionScript: (file) => PARSERS.captionScript(file, KNOWN, BURN, { chosen: CHOSEN, known: [] }),
+  preparedText: (file) => PARSERS.preparedText(file, KNOWN, 500),
   channelTexts: (file) => PARSERS.channelTexts(file, file, 1e6),
   clippedTrack: (file) => PARSERS.clippedTrack(file, 500, PART),
 };

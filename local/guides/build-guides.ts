@@ -111,8 +111,8 @@ async function inlinedTexts(): Promise<Inlined> {
 
 /** The script of the search, which pages load when it is opened. Throws esbuild's error. */
 async function searchScript(): Promise<string> {
-  const options = { entryPoints: ["dashboard/docs-search.ts"], format: "iife", globalName: "copraSearch" } as const;
-  const { outputFiles } = await build({ ...BUILD, ...options });
+  const entryPoints = ["dashboard/docs-search.ts"];
+  const { outputFiles } = await build({ ...BUILD, entryPoints, format: "iife", globalName: "copraSearch" });
   return outputFiles[0]?.text ?? "";
 }
 

@@ -79,7 +79,7 @@ async function writeService(folder: string): Promise<void> {
   // A separate folder, because the repository's folder keeps files of earlier builds.
   const assets = await ensureAssets(join(folder, PACKAGED.assets));
   const shell = join(assets, "shell.html");
-  await writeFile(shell, (await readFile(shell, "utf8")).replace("npm run copra --", "npx copra"));
+  await writeFile(shell, (await readFile(shell, "utf8")).replace("npm run copra --", "npx --no copra"));
 }
 
 /** Builds the typed client as `copra/client`. Returns the entries of `exports` for it. */

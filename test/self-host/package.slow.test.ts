@@ -114,7 +114,7 @@ it("serves guides and dashboard, encodes on a joined node, and makes a backup", 
   const { api, nodeToken } = readStackFile(home) as StackFile;
   const origin = new URL(api).origin;
   expect(await (await fetch(`${origin}/docs/self-hosting`)).text()).toContain("copra serve");
-  expect(await (await fetch(`${origin}/dashboard`)).text()).toContain('content="npx copra"');
+  expect(await (await fetch(`${origin}/dashboard`)).text()).toContain('content="npx --no copra"');
 
   writeFileSync(join(folder, "token"), nodeToken, { mode: 0o600 });
   const node = start(
