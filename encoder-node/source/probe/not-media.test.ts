@@ -29,6 +29,8 @@ it.each([
   ["MAC \x96", "a Monkey's Audio file"],
   [".snd\0", "an AU file"],
   ["TTA1", "a TTA file"],
+  ["FRM8\0\0\0\0\0\x01\0\0DSD FVER", "a DSDIFF file"],
+  ["PG\0\x01\x5f\x90\0\0\0\0\x16\0\x13", "a file of PGS subtitles"],
   ["\xf8\x06iamf", "an IAMF file"],
   ["RIFF\xe0\x59\0\0WEBPVP8X\n\0\0\0\x12\0\0\0\x9f\0\0Y\0\0ANIM", "an animated WebP image"],
   ["RIFF\xe0\x59\0\0WEBPVP8X\n\0\0\0\x10\0\0\0\x9f\0\0Y\0\0VP8 ", null],

@@ -22,6 +22,9 @@ const UNSUPPORTED: readonly (readonly [RegExp, string])[] = [
   [/^TTA[12]/, "a TTA file"],
   [/^MP(?:CK|\+)/, "a Musepack file"],
   [/^DSD /, "a DSF file"],
+  [/^FRM8.{8}DSD /s, "a DSDIFF file"],
+  // A segment of a palette, window, image or composition, after two timestamps.
+  [/^PG.{8}[\x14-\x17\x80]/s, "a file of PGS subtitles"],
   [/^MThd/, "a MIDI file"],
   [/^\.RMF/, "a RealMedia file"],
   [/^nut\/multimedia container/, "a NUT file"],

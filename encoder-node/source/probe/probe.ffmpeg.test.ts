@@ -108,6 +108,19 @@ describe("probeFile", () => {
     await expect(probeFile(ffprobe, path)).rejects.toMatchObject({ name: "AppError", code: "input_not_media" });
   });
 
+  it.each(["mhm1", "iamf", "dtsx"])("names the only codec if ffmpeg does not know it: %s", async (codec) => {
+    const argv = ["-v", "error", "-nostdin", "-f", "lavfi", "-i", "sine=d=0.2", "-c:a", "aac", "-y", "known.mp4"];
+    expect(await runCommand({ path: ffmpeg.path, cwd: folder, stallMs: 20_000, argv })).toEqual({ ok: true });
+    const known = (await readFile(join(folder, "known.mp4"))).toString("latin1").replace("esds", "free");
+    // Such sample entries state no channels.
+    const bytes = known.replace(/mp4a(.{16})../s, `${codec}$1\0\0`);
+    await writeFile(join(folder, `${codec}.mp4`), bytes, "latin1");
+    await expect(probeFile(ffprobe, join(folder, `${codec}.mp4`))).rejects.toMatchObject({
+      code: "input_codec_not_supported",
+      message: expect.stringMatching(/^The input's audio is (mpegh_3d_audio|mhm1|iamf|dtsx), which cannot be decoded; /),
+    });
+  });
+
   it("blames the file, not the node, when it makes ffprobe fail", async () => {
     const harmed = async (name: string, does: string): Promise<{ code: string; message: string }> => {
       const path = join(folder, name);

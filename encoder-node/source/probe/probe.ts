@@ -2,14 +2,15 @@
 import { basename, extname } from "node:path";
 import * as z from "zod";
 import { AppError } from "#shared/errors.ts";
+import { undecodable, undecodableFailure } from "#shared/media/choose-streams.ts";
 import { ALLOWED_DECODERS } from "#shared/media/decoders.ts";
 import { MediaProbe, type ProbedStream } from "#shared/media/media-probe.ts";
 import type { Tool } from "../../ffmpeg/discover/locate.ts";
 import { frameTooLarge, runFfprobe } from "./run-ffprobe.ts";
 
 /**
- * Probes a local file, given by its absolute path. Throws as `runFfprobe` does, and AppError `input_not_media` when the
- * file has neither video nor audio, frames that are too large to decode, or more streams than a report can hold.
+ * Probes a local file, given by its absolute path. Throws as `runFfprobe` does, AppError `input_codec_not_supported` when
+ * ffmpeg knows none of the codecs, and `input_not_media` when the file has neither video nor audio, frames that are too large to decode, or more streams than a report can hold.
  * `demuxer` is for files of a known format, because very small files may be taken for other formats.
  */
 export async function probeFile(
@@ -24,7 +25,7 @@ export async function probeFile(
   const probe = parseProbe(stdout);
   if (!probe?.streams.some(isPlayable)) {
     const message = "The input has neither video nor audio; check that the source is a media file.";
-    throw frameTooLarge(stderr) ?? new AppError("input_not_media", message);
+    throw frameTooLarge(stderr) ?? unknownCodec(probe?.streams) ?? new AppError("input_not_media", message);
   }
   if (probe.streams.length > MAX_STREAMS) {
     const message = `The input has ${probe.streams.length} streams; at most ${MAX_STREAMS} are allowed.`;
@@ -105,6 +106,13 @@ function withPrograms(streams: readonly ProbedStream[], output: unknown): Probed
 function isPlayable(stream: ProbedStream): boolean {
   if (stream.codec_type === "video") return !!stream.width && !!stream.height;
   return stream.codec_type === "audio" && !!stream.channels && Number(stream.sample_rate) > 0;
+}
+
+/** The failure of a file with only codecs that ffmpeg does not know, such as MPEG-H; null for other files. */
+function unknownCodec(streams: readonly ProbedStream[] = []): AppError | null {
+  const media = streams.filter(({ codec_type }) => codec_type === "audio" || codec_type === "video");
+  const problem = media.map(undecodable).find((found) => found?.code === "input_codec_not_supported");
+  return problem ? new AppError(problem.code, undecodableFailure(problem).message) : null;
 }
 
 /** Null when the output lacks data that every media file has. */
