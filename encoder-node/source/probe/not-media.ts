@@ -23,8 +23,8 @@ const UNSUPPORTED: readonly (readonly [RegExp, string])[] = [
   [/^MP(?:CK|\+)/, "a Musepack file"],
   [/^DSD /, "a DSF file"],
   [/^FRM8.{8}DSD /s, "a DSDIFF file"],
-  // A segment of a palette, window, image or composition, after two timestamps.
-  [/^PG.{8}[\x14-\x17\x80]/s, "a file of PGS subtitles"],
+  // The type of the first segment and its size, after two timestamps.
+  [/^PG.{8}[^ -~]{2}/s, "a file of PGS subtitles"],
   [/^MThd/, "a MIDI file"],
   [/^\.RMF/, "a RealMedia file"],
   [/^nut\/multimedia container/, "a NUT file"],
