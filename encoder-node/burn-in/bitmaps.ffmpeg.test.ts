@@ -11,6 +11,7 @@ import { planEncode } from "#shared/plan/tasks/plan-encode.ts";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
 import { toolEnvironment } from "../ffmpeg/sandbox/tool-environment.ts";
 import { probeSource } from "../source/probe/probe-source.ts";
+import { prepareCaptions } from "../tasks/captions/prepare-captions.ts";
 import { bitmapReader } from "../tasks/encode/read-bitmaps.ts";
 import { look, lossless, type Shown } from "../testing/jobs/chunked-encodes.ts";
 import { processSource } from "../testing/jobs/process-source.ts";
@@ -22,7 +23,6 @@ import { silentLog } from "../testing/silent-log.ts";
 import { openWorkshop } from "../testing/source-workshop.ts";
 import { NO_TRACE } from "../tracing/task-trace.ts";
 import { CommandLog } from "../workspace/command-log.ts";
-import { prepareCaptions } from "./prepare-captions.ts";
 import { placeBurnFiles } from "./run-files.ts";
 
 const run = promisify(execFile);

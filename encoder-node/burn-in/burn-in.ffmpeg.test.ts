@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
 import { toolEnvironment } from "../ffmpeg/sandbox/tool-environment.ts";
+import { prepareCaptions } from "../tasks/captions/prepare-captions.ts";
 import { look, lossless, makeBoth, type Shown } from "../testing/jobs/chunked-encodes.ts";
 import { type ProcessedOutput, processSource } from "../testing/jobs/process-source.ts";
 import { subRip } from "../testing/jobs/subtitle-jobs.ts";
@@ -14,7 +15,6 @@ import { decode, FFMPEG, REFERENCE_FFMPEG } from "../testing/plan-runs.ts";
 import { closeServers, serve } from "../testing/range-server.ts";
 import { CAPTIONED_FRAME, secondsWithText } from "../testing/shown-frames.ts";
 import { openWorkshop } from "../testing/source-workshop.ts";
-import { prepareCaptions } from "./prepare-captions.ts";
 import { type Burns, placeBurnFiles } from "./run-files.ts";
 
 const run = promisify(execFile);

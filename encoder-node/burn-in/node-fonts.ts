@@ -15,12 +15,10 @@ export type Fonts = {
   readonly known: readonly FontFile[];
 };
 
-/** Fonts with a function that returns the family that a script means, if the task has it; otherwise null. */
-export type NamedFonts = Fonts & { readonly fontOf: (name: string) => string | null };
-
-export function fontsOf(fonts: Fonts): NamedFonts {
-  const families = new Map(fonts.known.map(({ family }) => [family.toLowerCase(), family]));
-  return { ...fonts, fontOf: (name) => families.get(name.toLowerCase()) ?? null };
+/** Returns a function from the font that a script names to its family, if the task has it; otherwise to null. */
+export function familyIn({ known }: Pick<Fonts, "known">): (name: string) => string | null {
+  const families = new Map(known.map(({ family }) => [family.toLowerCase(), family]));
+  return (name) => families.get(name.toLowerCase()) ?? null;
 }
 
 /** Files by family. */

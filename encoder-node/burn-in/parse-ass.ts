@@ -67,7 +67,7 @@ function resolutionOf(info: ReadonlyMap<string, string>): { width: number; heigh
   return { width, height };
 }
 
-/** The fields of a line by their lower-case names. A format may have thousands of fields: `get` reads a single field. */
+/** The fields of a line by their lower-case names. A format may have thousands of fields, so `get` reads only one. */
 type Fields = { get(name: string): string | undefined };
 
 /** Yields the fields of lines, by the names of the section's format. The last field contains further commas. */

@@ -29,7 +29,9 @@ export async function isolated<Name extends keyof Parsers>(
   limits: typeof LIMITS = LIMITS,
 ): Promise<Awaited<ReturnType<Parsers[Name]>>> {
   signal.throwIfAborted();
-  const result = (await isSmall(args)) ? await runHere({ name, args }) : await runApart({ name, args }, limits, signal);
+  const result = (await isSmall(args))
+    ? await (await import("./run-parser.ts")).runParser({ name, args })
+    : await runApart({ name, args }, limits, signal);
   if (!result.ok) throw AppError.from(result.error);
   return result.value as Awaited<ReturnType<Parsers[Name]>>;
 }
@@ -41,17 +43,13 @@ async function isSmall(args: readonly unknown[]): Promise<boolean> {
   return (await Promise.all(sizes)).every(({ size }) => size <= SMALL_BYTES);
 }
 
-const runHere = async (parsing: Parsing): Promise<Result<unknown>> =>
-  (await import("./run-parser.ts")).runParser(parsing);
-
 async function runApart(
   parsing: Parsing,
   { seconds, heapMb }: typeof LIMITS,
   signal: AbortSignal,
 ): Promise<Result<unknown>> {
   const argv = [`--max-old-space-size=${heapMb}`, PROGRAM];
-  const { NODE_COMPILE_CACHE } = process.env;
-  const env = { ...toolEnvironment(), ...(NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }) };
+  const env = { ...toolEnvironment(), NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };
   const limits = { timeout: seconds * 1000, killSignal: "SIGKILL", maxBuffer: MAX_RESULT_BYTES, signal } as const;
   const output = await new Promise<Buffer>((resolve, reject) => {
     const child = execFile(process.execPath, argv, { ...limits, env, encoding: "buffer" }, (error, stdout, stderr) => {

@@ -3,10 +3,8 @@
 import { AppError } from "#shared/errors.ts";
 import type { BurnSpec } from "#shared/job/burn.ts";
 import type { CaptionChannel } from "#shared/job/subtitles.ts";
-import { assCues } from "../burn-in/ass-cues.ts";
-import { type Script, scriptOf } from "../burn-in/caption-text.ts";
 import { checkLetters } from "../burn-in/missing-letters.ts";
-import { type Fonts, fontsOf } from "../burn-in/node-fonts.ts";
+import type { Fonts } from "../burn-in/node-fonts.ts";
 import { captionPairs } from "../closed-captions/caption-pairs.ts";
 import { decodePairs } from "../closed-captions/decode-pairs.ts";
 import { clippedAss } from "../package/text/clipped-ass.ts";
@@ -14,7 +12,8 @@ import { movedCues, type ShownPart } from "../package/text/moved-cues.ts";
 import { webVttText } from "../package/text/subtitle-cues.ts";
 import { segmentCharacters } from "../package/text/subtitle-segments.ts";
 import { readBytes } from "../run-files/open-file.ts";
-import { cuesOf, readSubtitle, type SubtitleFormat, type SubtitleText } from "../source/extras/subtitle-text.ts";
+import { type Script, scriptOf } from "./caption-text.ts";
+import { cuesOf, readSubtitle, type SubtitleFormat, type SubtitleText } from "./subtitle-text.ts";
 
 /** A file of at most `maxBytes`. */
 export type ForeignFile = { readonly path: string; readonly maxBytes: number };
@@ -40,7 +39,7 @@ const MAX_CUES = 100_000;
 export const PARSERS = {
   /** The script for captions to draw (`scriptOf`). */
   async captionScript(file: ForeignFile, known: KnownText, burn: BurnSpec, fonts: Fonts): Promise<Script> {
-    const made = scriptOf(await subtitleIn(file, known), burn, fontsOf(fonts));
+    const made = scriptOf(await subtitleIn(file, known), burn, fonts);
     await checkLetters(made.script, fonts.known);
     return made;
   },
@@ -51,7 +50,7 @@ export const PARSERS = {
     known: KnownText,
     shiftMs: number,
   ): Promise<{ text: string; bytes: number; characters: number; notes: readonly string[] }> {
-    const { text: read, notes } = cuesOf(await subtitleIn(file, known), { readAss: assCues });
+    const { text: read, notes } = cuesOf(await subtitleIn(file, known));
     if (read.cues.length > MAX_CUES) throw new AppError("subtitle_failed", `it has more than ${MAX_CUES} cues`);
     const moved = movedCues(read, shiftMs);
     const text = webVttText(moved);

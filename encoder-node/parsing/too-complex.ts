@@ -1,7 +1,7 @@
 // The limits of parsers of foreign texts. Pure.
 import { AppError } from "#shared/errors.ts";
 
-/** The captions of a film take less than a second; the closed captions of ten hours take about half of the memory. */
+/** Two hours of captions take less than a second. The closed captions of ten hours take about half of the memory. */
 export const LIMITS = { seconds: 60, heapMb: 1024 };
 
 /** Completes `cannot be used: `. */

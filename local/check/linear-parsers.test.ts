@@ -11,9 +11,8 @@ import { cleanText } from "../../encoder-node/burn-in/ass-tags.ts";
 import { cleanPlain, literalText, splitBlocks } from "../../encoder-node/burn-in/ass-text.ts";
 import { canvasSize } from "../../encoder-node/burn-in/bitmap-canvas.ts";
 import { requestedColor } from "../../encoder-node/burn-in/caption-colors.ts";
-import { scriptOf } from "../../encoder-node/burn-in/caption-text.ts";
 import { glyphsIn, readFont } from "../../encoder-node/burn-in/font-file.ts";
-import { fontsOf } from "../../encoder-node/burn-in/node-fonts.ts";
+import { familyIn } from "../../encoder-node/burn-in/node-fonts.ts";
 import { parseAss } from "../../encoder-node/burn-in/parse-ass.ts";
 import { captionPairs } from "../../encoder-node/closed-captions/caption-pairs.ts";
 import { decodePairs } from "../../encoder-node/closed-captions/decode-pairs.ts";
@@ -49,8 +48,9 @@ import { isWebVtt, parseWebVtt, plainLines, webVttText } from "../../encoder-nod
 import { segmentCharacters } from "../../encoder-node/package/text/subtitle-segments.ts";
 import { thumbnailVtt } from "../../encoder-node/package/text/text-files.ts";
 import { isTtml, parseTtml } from "../../encoder-node/package/text/ttml.ts";
+import { scriptOf } from "../../encoder-node/parsing/caption-text.ts";
 import { type ForeignFile, PARSERS, type Parsers } from "../../encoder-node/parsing/parsers.ts";
-import { readSubtitle } from "../../encoder-node/source/extras/subtitle-text.ts";
+import { readSubtitle } from "../../encoder-node/parsing/subtitle-text.ts";
 import { PacketList } from "../../encoder-node/source/frame-index/packet-list.ts";
 import { splitLines } from "../../encoder-node/source/frame-index/run-packet-listing.ts";
 import { firstSamples } from "../../encoder-node/source/outline/mp4-outline.ts";
@@ -63,9 +63,10 @@ import { isProduction } from "./rooms.ts";
 import { hostileBytes, hostileTexts } from "./testing/hostile-inputs.ts";
 
 const CHOSEN = { family: "Noto Sans", lineHeight: 1.3, path: "" };
-const FONTS = fontsOf({ chosen: CHOSEN, known: [CHOSEN] });
-const ASS = { fontOf: FONTS.fontOf, fallback: "Noto Sans" };
-const TAGS = { styles: new Set(["Default"]), fontOf: FONTS.fontOf, width: 640, height: 360 };
+const FONTS = { chosen: CHOSEN, known: [CHOSEN] };
+const FONT_OF = familyIn(FONTS);
+const ASS = { fontOf: FONT_OF, fallback: "Noto Sans" };
+const TAGS = { styles: new Set(["Default"]), fontOf: FONT_OF, width: 640, height: 360 };
 const BURN = { style: DEFAULT_STYLE, keepsStyle: true, shiftMs: 500 };
 const KNOWN = { language: "en", format: null };
 const PART = { fromMs: 0, toMs: 1e6, leadMs: 0 };
@@ -167,7 +168,7 @@ const ISOLATED: Readonly<Record<keyof Parsers, (file: ForeignFile) => Promise<un
 
 /** The rooms with parsers, and parameters that are texts of this program. */
 const ROOMS =
-  /^encoder-node\/(?:burn-in|closed-captions|package\/(?:codecs|mp4|mpegts|text)|source\/(?:extras|frame-index|outline|probe))\//;
+  /^encoder-node\/(?:burn-in|closed-captions|package\/(?:codecs|mp4|mpegts|text)|parsing|source\/(?:frame-index|outline|probe))\//;
 const OWN = new Set(["path", "url", "name", "type", "folder", "subject", "message"]);
 
 /** Exported functions that get bytes, or first a text. */

@@ -27,6 +27,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   "source/fetch/": "sources, which runs only read",
   "source/outline/": "sources, which runs only read",
   "source/ranges/": "caches of sources, which no run sees",
+  "tasks/captions/": "fonts in the folder of the task",
   "tasks/join/growing-run.ts": "pipes that the node made in its own folder",
 };
 

@@ -1,5 +1,5 @@
-// Limits the text of captions that are written more than once. A caption that is shown during others has a part for each
-// of them, so that a file of 0.2 MB could become hundreds of megabytes.
+// Limits the text of captions that are written more than once. A caption that is shown during others has a part for
+// each of them, so that a file of 0.2 MB could become hundreds of megabytes.
 import { AppError } from "#shared/errors.ts";
 
 /** Hours of speech are a few hundred kilobytes. */
@@ -7,7 +7,7 @@ const MAX_CHARACTERS = 20e6;
 /** A part takes memory, however short its text is. */
 const PART_CHARACTERS = 100;
 
-/** Counts the texts of parts. Throws AppError `subtitle_failed` with the message when they are far too long together. */
+/** Counts the texts of parts. Throws AppError `subtitle_failed` with the message when they are far too long. */
 export function textBudget(message: string): (...texts: readonly string[]) => void {
   let left = MAX_CHARACTERS;
   return (...texts) => {

@@ -2,10 +2,10 @@
 import { AppError } from "#shared/errors.ts";
 import { err, ok, type Result } from "#shared/result.ts";
 import { isolated } from "../../parsing/isolated.ts";
+import type { SubtitleFormat } from "../../parsing/subtitle-text.ts";
 import { writeText } from "../../run-files/open-file.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
 import { type ExtraDeps, fetchExtra } from "./fetch-extra.ts";
-import type { SubtitleFormat } from "./subtitle-text.ts";
 
 /** Hours of speech are a few hundred kilobytes. */
 const MAX_BYTES = 10e6;

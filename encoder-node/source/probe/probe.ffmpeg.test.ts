@@ -117,7 +117,9 @@ describe("probeFile", () => {
     await writeFile(join(folder, `${codec}.mp4`), bytes, "latin1");
     await expect(probeFile(ffprobe, join(folder, `${codec}.mp4`))).rejects.toMatchObject({
       code: "input_codec_not_supported",
-      message: expect.stringMatching(/^The input's audio is (mpegh_3d_audio|mhm1|iamf|dtsx), which cannot be decoded; /),
+      message: expect.stringMatching(
+        /^The input's audio is (mpegh_3d_audio|mhm1|iamf|dtsx), which cannot be decoded; /,
+      ),
     });
   });
 

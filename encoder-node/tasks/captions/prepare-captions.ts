@@ -8,15 +8,15 @@ import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { type Channels, chooseBurnt } from "#shared/plan/text/choose-texts.ts";
 import { type TextTrack, textTracks } from "#shared/plan/text/text-tracks.ts";
 import { err, ok, type Result } from "#shared/result.ts";
-import { isolated } from "../parsing/isolated.ts";
-import { fetchExtra } from "../source/extras/fetch-extra.ts";
-import { MAX_TRACK_BYTES, type TrackFile } from "../source/extras/fetch-subtitles.ts";
-import type { AssScript } from "./ass-script.ts";
-import { captionScript } from "./caption-script.ts";
-import type { Script } from "./caption-text.ts";
-import { type Fonts, packagedFonts } from "./node-fonts.ts";
+import type { AssScript } from "../../burn-in/ass-script.ts";
+import { captionScript } from "../../burn-in/caption-script.ts";
+import { type Fonts, packagedFonts } from "../../burn-in/node-fonts.ts";
+import type { Burns, TrackBitmaps } from "../../burn-in/run-files.ts";
+import type { Script } from "../../parsing/caption-text.ts";
+import { isolated } from "../../parsing/isolated.ts";
+import { fetchExtra } from "../../source/extras/fetch-extra.ts";
+import { MAX_TRACK_BYTES, type TrackFile } from "../../source/extras/fetch-subtitles.ts";
 import { type FontDeps, requestedFont } from "./requested-font.ts";
-import type { Burns, TrackBitmaps } from "./run-files.ts";
 
 /** Hours of speech are a few hundred kilobytes; ASS with effects has megabytes. */
 const MAX_CAPTION_BYTES = 10e6;

@@ -1,10 +1,11 @@
 // Recognizes the format and the encoding of a subtitle file by its content, and reads its cues.
 import { AppError } from "#shared/errors.ts";
-import { isScc, parseScc } from "../../closed-captions/scc.ts";
-import { isAss } from "../../package/text/clipped-ass.ts";
-import { isSubRip, parseSubRip } from "../../package/text/subrip.ts";
-import { isWebVtt, parseWebVtt, plainLines, type WebVtt } from "../../package/text/subtitle-cues.ts";
-import { isTtml, parseTtml } from "../../package/text/ttml.ts";
+import { assCues } from "../burn-in/ass-cues.ts";
+import { isScc, parseScc } from "../closed-captions/scc.ts";
+import { isAss } from "../package/text/clipped-ass.ts";
+import { isSubRip, parseSubRip } from "../package/text/subrip.ts";
+import { isWebVtt, parseWebVtt, plainLines, type WebVtt } from "../package/text/subtitle-cues.ts";
+import { isTtml, parseTtml } from "../package/text/ttml.ts";
 
 export type SubtitleFormat = "srt" | "vtt" | "ass" | "ttml" | "scc";
 /** `notes`: complete sentences of the client about a file, after its name and a colon. */
@@ -32,21 +33,18 @@ export function readSubtitle(bytes: Uint8Array, language = "", known: SubtitleFo
 /** Stands for bytes that are not valid (Encoding Standard §4.1). */
 const REPLACEMENT = "\uFFFD";
 
-export type CueReading = {
-  readonly readAss: (text: string) => WebVtt;
-  /** True if colors and alignments of SubRip count. */
-  readonly keepsStyle?: boolean;
-};
-
 export type ReadCues = { readonly text: WebVtt; readonly notes: readonly string[] };
 
-/** Returns the cues of a file. Throws AppError `subtitle_failed` if it is not usable. */
-export function cuesOf({ format, text, notes }: SubtitleText, reading: CueReading): ReadCues {
+/**
+ * Returns the cues of a file. `keepsStyle`: colors and alignments of SubRip count. Throws AppError `subtitle_failed` if it
+ * is not usable.
+ */
+export function cuesOf({ format, text, notes }: SubtitleText, keepsStyle = false): ReadCues {
   switch (format) {
     case "srt":
-      return { text: parseSubRip(text, reading.keepsStyle), notes };
+      return { text: parseSubRip(text, keepsStyle), notes };
     case "ass":
-      return { text: reading.readAss(text), notes };
+      return { text: assCues(text), notes };
     case "scc":
       return { text: parseScc(text), notes };
     case "ttml":

@@ -4,9 +4,16 @@ import { join } from "node:path";
 import { AppError } from "#shared/errors.ts";
 import type { CaptionStyle } from "#shared/job/burn.ts";
 import { err, ok, type Result } from "#shared/result.ts";
-import { fetchExtra } from "../source/extras/fetch-extra.ts";
-import type { TaskDeps } from "../workspace/task-deps.ts";
-import { type FontFile, type Fonts, findFonts, MAX_FONT_BYTES, PACKAGED_FAMILY, readFontFile } from "./node-fonts.ts";
+import {
+  type FontFile,
+  type Fonts,
+  findFonts,
+  MAX_FONT_BYTES,
+  PACKAGED_FAMILY,
+  readFontFile,
+} from "../../burn-in/node-fonts.ts";
+import { fetchExtra } from "../../source/extras/fetch-extra.ts";
+import type { TaskDeps } from "../../workspace/task-deps.ts";
 
 export type FontDeps = Pick<TaskDeps, "allowPrivate" | "signal" | "fontsFolder">;
 
