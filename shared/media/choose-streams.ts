@@ -48,7 +48,9 @@ export function chosenAudio(streams: readonly ProbedStream[]): ProbedStream | un
   );
 }
 
-/** Scores of an audio or subtitle track: all lines before forced lines, main before special tracks, then the default. */
+/**
+ * Scores of an audio or subtitle track: all lines before forced lines, main before special tracks, then the default.
+ */
 export const preference = (stream: ProbedStream): number[] => [
   rank(stream.disposition?.forced !== 1),
   rank(!SPECIAL.some((disposition) => stream.disposition?.[disposition] === 1)),

@@ -23,7 +23,8 @@ const HEAD_SECONDS = 1;
 /**
  * Returns the probe with `packets` in the used streams. Reads only the start and the end of a long file with an index,
  * and all packets of other files; decodes nothing. A used stream or audio without any packet is marked as `empty`, and
- * another stream may be used then. Streams whose packets have no timestamps stay unchanged. Throws as `runPacketListing` does.
+ * another stream may be used then. Streams whose packets have no timestamps stay unchanged. Throws as
+ * `runPacketListing` does.
  */
 export async function withPacketTimes(
   ffprobe: Tool,

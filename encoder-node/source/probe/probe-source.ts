@@ -37,9 +37,9 @@ type SideData = NonNullable<ProbedStream["side_data_list"]>;
 
 /**
  * Probes a source like `probeDecodable`, and reads the start and end of its packets (`withAudioTimes`). Adds data that
- * only frames contain to the used video: a rotation, HDR10's metadata, captions, and HLG that only a message announces. Decoding these
- * frames of 1080p takes 20 to 80 ms, at the same time as the packets are read. It takes 0.9 s if all 500 frames of ten
- * seconds are keyframes.
+ * only frames contain to the used video: a rotation, HDR10's metadata, captions, and HLG that only a message announces.
+ * Decoding these frames of 1080p takes 20 to 80 ms, at the same time as the packets are read. It takes 0.9 s if all 500
+ * frames of ten seconds are keyframes.
  */
 export async function probeSource(
   ffprobe: Tool,

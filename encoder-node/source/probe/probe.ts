@@ -9,9 +9,10 @@ import type { Tool } from "../../ffmpeg/discover/locate.ts";
 import { frameTooLarge, runFfprobe } from "./run-ffprobe.ts";
 
 /**
- * Probes a local file, given by its absolute path. Throws as `runFfprobe` does, AppError `input_codec_not_supported` when
- * ffmpeg knows none of the codecs, and `input_not_media` when the file has neither video nor audio, frames that are too large to decode, or more streams than a report can hold.
- * `demuxer` is for files of a known format, because very small files may be taken for other formats.
+ * Probes a local file, given by its absolute path. Throws as `runFfprobe` does, AppError `input_codec_not_supported`
+ * when ffmpeg knows none of the codecs, and `input_not_media` when the file has neither video nor audio, frames that
+ * are too large to decode, or more streams than a report can hold. `demuxer` is for files of a known format, because
+ * very small files may be taken for other formats.
  */
 export async function probeFile(
   ffprobe: Tool,

@@ -68,7 +68,7 @@ export async function findGains(work: LoudnessWork, outputs: readonly OutputSpec
   const found = new Map<number, Adjusted[]>();
   for (const { output, mix, request } of wanted) {
     const input = measured.get(keyOf(mix));
-    // The audio is shorter than a tenth of a second.
+    // No audio could be decoded.
     if (!input) continue;
     const key = JSON.stringify([keyOf(mix), mix.number, mix.encoding, request]);
     const result = adjusted.get(key) ?? (await adjust({ work, tracks }, { mix, request, input }, deps));

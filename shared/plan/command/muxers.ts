@@ -10,8 +10,8 @@ type Muxer = {
 };
 
 /**
- * Without `-write_tmcd 0` the muxer would turn a time code tag into an additional track. Edit lists state late starts in
- * units of `movie_timescale`, by default milliseconds.
+ * Without `-write_tmcd 0` the muxer would turn a time code tag into an additional track. Edit lists state late starts
+ * in units of `movie_timescale`, by default milliseconds.
  */
 const iso = (name: string, extension: string): Muxer => ({
   name,

@@ -55,9 +55,9 @@ const LATE_TOLERANCE_MS = 100;
 /**
  * Fills gaps, and the time from 0 to the start of the track. Only the first build of these filters gets audio from
  * before `limit`. `aloop` puts the first sample into its own frame, and repeats it. That frame is moved to 0, so that a
- * gap follows. `aloop` counts samples and ignores timestamps, so other gaps are filled before it, and no jitter follows.
- * Filters that hold
- * frames back, such as `concat`, lose these frames in ffmpeg 5.1 when filters are built again.
+ * gap follows. `aloop` counts samples and ignores timestamps, so other gaps are filled before it, and no jitter
+ * follows. Filters that hold frames back, such as `concat`, lose these frames in ffmpeg 5.1 when filters are built
+ * again.
  */
 function filledFromZero(mix: readonly string[], lateMs: number): string {
   const limit = String(Number(((lateMs + LATE_TOLERANCE_MS) / 1000).toFixed(6)));

@@ -41,8 +41,8 @@ const missingLu = ({ integrated }: Pick<MeasuredLoudness, "integrated">, request
 };
 
 /**
- * Corrects a gain by a trial: a limiter takes loudness from audio with high peaks, and lossy codecs raise peaks. Null if
- * the trial is as loud as requested, and its peaks are as low.
+ * Corrects a gain by a trial: a limiter takes loudness from audio with high peaks, and lossy codecs raise peaks. Null
+ * if the trial is as loud as requested, and its peaks are as low.
  */
 export function correctGain(
   { gainDb, limitDb }: ChosenGain,

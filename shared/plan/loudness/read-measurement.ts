@@ -8,8 +8,8 @@ export const PEAK_WINDOW_SECONDS = 0.1;
 const SILENCE_DB = -120;
 
 /**
- * The loudness of all audio: the last values that `ametadata` printed of `ebur128`. Null if there are none, because the
- * audio is shorter than 0.1 s.
+ * The loudness of all audio: the last values that `ametadata` printed of `ebur128`. Null if there are none, because no
+ * audio could be decoded.
  */
 export function readLoudness(log: string): MeasuredLoudness | null {
   const values = new Map(
