@@ -56,7 +56,9 @@ it("creates, lists, shows and revokes upload links", async () => {
   const created = await runCli(["upload-links", "create", ...options, "--webhook", "https://x.example/h"], env);
   expect(created.stdout).toContain(LINK.tus_url);
   const shown = await runCli(["upload-links", "show", "l"], env);
-  expect(shown.stdout).toMatch(/refused origin +https:\/\/www\.example\.com\nupload +u a\.mov.*\n.*the upload was removed/);
+  expect(shown.stdout).toMatch(
+    /refused origin +https:\/\/www\.example\.com\nupload +u a\.mov.*\n.*the upload was removed/,
+  );
   const listed = await runCli(["upload-links", "ls"], env);
   expect(listed.stdout).toMatch(/^LINK .*\n.*Qm4vT1xYc8ZpB6kWs0Hd +completed +5\.00 GB .* a\.mov/m);
   const revoked = await runCli(["upload-links", "rm", "l", "m", "--json"], env);

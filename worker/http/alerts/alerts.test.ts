@@ -180,6 +180,24 @@ describe("an alert", () => {
     expect((await texts()).slice(1)).toEqual([expect.stringContaining(": resolved\n")]);
   });
 
+  it("is not delayed by an alert whose receiver never answers", async () => {
+    const { id } = await newAccount();
+    const silent = await ruled({ when: "job.failed", account: id }, "a-silent");
+    const { texts } = await ruled({ when: "job.failed", account: id });
+    const now = Date.now() + 1000;
+    await endedJob(id, now);
+    const { fetch } = globalThis;
+    const spy = vi.spyOn(globalThis, "fetch").mockImplementation((request, init) => {
+      const isSilent = request instanceof Request && request.url.endsWith("/a-silent");
+      return isSilent ? new Promise<Response>(() => {}) : fetch(request, init);
+    });
+    void sweepAlerts(env, now);
+    await vi.waitFor(async () => expect(await texts()).toHaveLength(1), { timeout: 10_000 });
+    spy.mockRestore();
+    expect(await silent.texts()).toEqual([]);
+    await deleteAlert(env.DB, "a-silent");
+  });
+
   it("reports many failed jobs in a message with their number, and each job once", async () => {
     const [{ id }, other] = [await newAccount(), await newAccount()];
     const { texts } = await ruled({ when: "job.failed", quiet_minutes: 5 });

@@ -12,9 +12,10 @@ import { newMessage, openAlert, sendAlert } from "./send-alert.ts";
 const MINUTE_MS = 60_000;
 const MAX_DELAY_MS = 30 * MINUTE_MS;
 
+/** Evaluates all alerts at the same time, so that no receiver delays the alerts of others. */
 export async function sweepAlerts(env: Env, now: number): Promise<void> {
   const fleet = fleetReports(env);
-  for (const row of await listAlerts(env.DB)) {
+  const sweepAlert = async (row: AlertRow): Promise<void> => {
     try {
       const alert = await openAlert(row, env);
       const current = await evaluated({ env, fleet }, row, alert, now);
@@ -22,7 +23,8 @@ export async function sweepAlerts(env: Env, now: number): Promise<void> {
     } catch (error) {
       log.warn("alert not evaluated", { alert: row.name, error: messageOf(error) });
     }
-  }
+  };
+  await Promise.all((await listAlerts(env.DB)).map(sweepAlert));
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Env } from "../../bindings.ts";
 import { changeLink, deleteEnded, dueLinks, type UploadLinkRow } from "../../db/upload-links.ts";
 import { partsOf } from "../../db/uploads.ts";
 import { log } from "../../log.ts";
+import { withDeadline } from "../../rpc/deadline.ts";
 import { settingsOf } from "../../settings.ts";
 import { removeUpload } from "../../storage/source-uploads/remove-uploads.ts";
 import { missingParts } from "../upload-parts.ts";
@@ -18,7 +19,7 @@ export async function sweepLinks(env: Env, now: number): Promise<void> {
   await deleteEnded(env.DB, now - settingsOf(env).retentionMs);
   for (const link of await dueLinks(env.DB, now, MAX_LINKS)) {
     try {
-      await sweepLink(env, link, now);
+      await withDeadline("sweepLink", sweepLink(env, link, now));
     } catch (error) {
       log.warn("upload link not settled", { link: link.id, error: messageOf(error) });
       await changeLink(env.DB, link, { checkAt: now + LATER_MS });
