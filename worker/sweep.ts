@@ -1,6 +1,6 @@
 // Finds stuck jobs: a lost alarm, a row whose job never started, an outdated row. Each job's row has the time of the
-// next check of the job's object. The check itself repairs the job. A sweep also evaluates alerts, deletes expired rows,
-// and ends upload links.
+// next check of the job's object. The check itself repairs the job. A sweep also evaluates alerts, deletes expired
+// rows, and ends upload links.
 import { messageOf } from "#shared/log.ts";
 import type { Env } from "./bindings.ts";
 import { deleteExpired } from "./db/expired-rows.ts";
@@ -54,8 +54,8 @@ const STEPS: readonly (readonly [name: string, step: Step, budgetMs: number])[] 
 ];
 
 /**
- * Runs a sweep. A step that fails or is late does not stop the others; the next sweep repeats it. Throws the first error
- * after all steps. Tests have shorter limits.
+ * Runs a sweep. A step that fails or is late does not stop the others; the next sweep repeats it. Throws the first
+ * error after all steps. Tests have shorter limits.
  */
 export async function sweep(env: Env, now: number, responseMs = RESPONSE_MS, stepMs = SWEEP_MS * 2): Promise<void> {
   const errors: unknown[] = [];

@@ -20,8 +20,8 @@ const NOT_RETURNED = new Set(["connection", "content-encoding", "keep-alive", "t
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
 /**
- * The Worker gives up webhooks after 15 s (worker/notify/send.ts). Miniflare does not tell, so webhooks, which alone
- * have an id, end here.
+ * The Worker gives up webhooks after 15 s (worker/notify/send.ts). Miniflare passes no abort, so webhooks end here:
+ * only they have an id.
  */
 const WEBHOOK_MS = 20_000;
 

@@ -6,7 +6,6 @@ import type { Env } from "../bindings.ts";
 import { countUnfinished, findAccount } from "../db/accounts.ts";
 import { lastEventIdOf, refuse } from "../events/socket-stream.ts";
 import { log } from "../log.ts";
-import type { Message } from "../notify/outbox.ts";
 import { webhookSecretsOf } from "../notify/webhook-secrets.ts";
 import type { AccountEvent, AccountRpc, Admission } from "../rpc/account.ts";
 import { AccountEvents } from "./account-events.ts";
@@ -92,7 +91,7 @@ export class AccountObject extends DurableObject<Env> implements AccountRpc {
     await this.#setAlarm();
   }
 
-  async sendLater(message: Message, url: string): Promise<void> {
+  async sendLater(message: { id: string; body: string }, url: string): Promise<void> {
     await this.#messages.add(message, url);
     await this.#setAlarm();
   }

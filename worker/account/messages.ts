@@ -12,7 +12,7 @@ import { settingsOf } from "../settings.ts";
 
 const PREFIX = "message:";
 const TIME_DIGITS = 16;
-/** A Worker waits for the responses of six requests at the same time (Workers limits, "Simultaneous open connections"). */
+/** A Worker waits for six responses at the same time (Workers limits, "Simultaneous open connections"). */
 const CONCURRENT = 6;
 
 /** `receiver`: the URL, sealed to `webhook:<id>`. */
@@ -41,8 +41,9 @@ export class Messages {
     return Number.POSITIVE_INFINITY;
   }
 
-  async add(message: Message, url: string): Promise<void> {
-    this.#put({ ...message, receiver: await seal(url, contextOf(message), settingsOf(this.#env).sealingKeys) });
+  async add(message: Pick<Message, "id" | "body">, url: string): Promise<void> {
+    const receiver = await seal(url, contextOf(message), settingsOf(this.#env).sealingKeys);
+    this.#put({ ...message, attempts: 0, nextAt: Date.now(), receiver });
   }
 
   /** Sends the messages that are due, at most as many as the platform sends at the same time. */

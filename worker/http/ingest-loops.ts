@@ -71,7 +71,7 @@ function mayPass({ before, after, between }: Names, ingest: unknown): boolean {
   };
   const mayEnd = (suffix: string): boolean => {
     const rest = suffix.slice(0, -after.length || undefined);
-    const isBetween = between === "text" || (/\d$/.test(rest) && before.endsWith(rest.replace(/\d+$/, "")));
+    const isBetween = between === "text" || (/\d$/.test(rest) && before.endsWith(rest.replace(/(?<!\d)\d+$/, "")));
     return after.endsWith(suffix) || (suffix.endsWith(after) && isBetween);
   };
   return prefixes.some(mayStart) && suffixes.some(mayEnd);

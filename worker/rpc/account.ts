@@ -2,7 +2,6 @@
 import type { DurableObject } from "cloudflare:workers";
 import type { JobEvent, NotificationEventData } from "#shared/api/account-responses.ts";
 import type { UploadPayload } from "#shared/api/upload-links.ts";
-import type { Message } from "../notify/outbox.ts";
 
 /**
  * Permission to send a delivery now, with the secrets that sign it (the newest first); else the time to request it
@@ -34,7 +33,7 @@ export interface AccountRpc extends DurableObject<unknown> {
   /** Stores events of a job, in order. */
   record(events: readonly AccountEvent[]): Promise<void>;
   /** Stores the webhook of an upload link. The object sends it to the URL, and again until the receiver accepts it. */
-  sendLater(message: Message, url: string): Promise<void>;
+  sendLater(message: { readonly id: string; readonly body: string }, url: string): Promise<void>;
   /**
    * Reports the number of a job's event streams. Returns false if the account's jobs have too many streams together.
    */

@@ -350,7 +350,7 @@ describe("the receiver of an upload link's events", () => {
   const URL = "http://receiver.test/hook?token=hidden";
   const notification = { type: "http", url: URL };
   const waiting = (id = account.id) => storedIn(id, "message:");
-  /** What the receiver gets until the webhook of the link was sent once. */
+  /** Returns the webhooks that the receiver gets until no webhook waits for its first attempt. */
   const sentFor = (work: () => Promise<unknown>, status?: number) =>
     receivedAt(
       URL,

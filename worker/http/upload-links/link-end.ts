@@ -54,7 +54,7 @@ export async function settleLink(env: Env, link: UploadLinkRow, now: number): Pr
     const hasJob = account !== null && link.status === "completed" && link.jobId === null && link.jobError === null;
     const started = hasJob && secrets.job ? await startJob(env, account, link, secrets.job) : null;
     const after = { ...link, ...started };
-    if (account && !link.isAnnounced) await announce(env, after, secrets.webhook, now);
+    if (account && !link.isAnnounced) await announce(env, after, secrets.webhook);
     const isLate = started !== null && after.jobId === null && after.jobError === null;
     const next = isLate ? { checkAt: now + LATER_MS } : { sealed: null, checkAt: deletedAt(link, env) };
     await changeLink(env.DB, link, { ...started, isAnnounced: true, ...next });
@@ -96,13 +96,13 @@ function isFinal({ code }: Failure): boolean {
 }
 
 /** The event of the end, for the account's stream and the receiver of the link. */
-async function announce(env: Env, link: UploadLinkRow, receiver: string | null, now: number): Promise<void> {
+async function announce(env: Env, link: UploadLinkRow, receiver: string | null): Promise<void> {
   const event = UPLOAD_EVENTS.find((name) => name === `upload.${link.status}`);
   if (!event) return;
   const payload: UploadPayload = { event, upload_link_id: link.id, data: viewData(link, await uploadOf(env, link)) };
   const id = `${link.id}-${link.status}`;
   const account = accountOf(env, link.accountId);
   await withDeadline("record", account.record([{ kind: "upload", key: id, data: payload }]));
-  const message = { id, body: JSON.stringify(payload), attempts: 0, nextAt: now };
-  if (receiver !== null) await withDeadline("sendLater", account.sendLater(message, receiver));
+  if (receiver === null) return;
+  await withDeadline("sendLater", account.sendLater({ id, body: JSON.stringify(payload) }, receiver));
 }

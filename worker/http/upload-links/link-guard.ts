@@ -37,7 +37,7 @@ export const linkGuard: MiddlewareHandler<LinkEnv, "/:token"> = async (context, 
   if (origin !== undefined) {
     context.header("vary", "Origin");
     if (!originsOf(link).includes(origin)) {
-      await noteRefusal(env, link, origin);
+      await keepRefusedOrigin(env, link, origin);
       throw new AppError("cross_site_request", "The `origins` of the upload link do not include the page's origin");
     }
     context.header("access-control-allow-origin", origin);
@@ -67,7 +67,7 @@ const isWithinRate = async (env: Env, { id }: UploadLinkRow): Promise<boolean> =
 const MAX_ORIGIN_CHARS = 255;
 
 /** Keeps the origin for the developer of the page: the page itself learns nothing of a request that CORS refuses. */
-async function noteRefusal(env: Env, link: UploadLinkRow, origin: string): Promise<void> {
+async function keepRefusedOrigin(env: Env, link: UploadLinkRow, origin: string): Promise<void> {
   const refusedOrigin = origin.slice(0, MAX_ORIGIN_CHARS);
   if (refusedOrigin === link.refusedOrigin || !(await isWithinRate(env, link))) return;
   await changeLink(env.DB, link, { refusedOrigin });

@@ -47,7 +47,7 @@ export const TRACE_HEADERS: readonly Parameter[] = [
 
 const job = { tag: "Jobs", access: "client" } as const;
 
-/** Of responses with a changed job. */
+/** Ends the descriptions of operations that return a changed job. */
 const UNREAD = "With an API key that has no scope `jobs:read`, the response has only `id` and `status`.";
 
 export const JOB_OPERATIONS: readonly Operation[] = [
