@@ -4,7 +4,6 @@ import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import { changeUnused, deleteUpload, expiredUploads, holdUpload, isHeld, type UploadRow } from "../../db/uploads.ts";
 import { log } from "../../log.ts";
-import { withDeadline } from "../../rpc/deadline.ts";
 import type { StorageEnv } from "../open-store.ts";
 import { openUploadStore, UPLOAD_STORES } from "./open-upload-store.ts";
 
@@ -45,7 +44,7 @@ export async function removeUpload(env: UploadsEnv, row: UploadRow, now: number)
 export async function removeExpiredUploads(env: UploadsEnv, now: number): Promise<void> {
   for (const row of await expiredUploads(env.DB, now, MAX_REMOVED)) {
     try {
-      if (await withDeadline("removeUpload", removeUpload(env, row, now))) continue;
+      if (await removeUpload(env, row, now)) continue;
       await changeUnused(env.DB, row, { expiresAt: now + KEEP_UPLOADS_MS });
     } catch (error) {
       log.error("upload not removed", { upload: row.id, error: messageOf(error) });
