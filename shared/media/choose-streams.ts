@@ -69,7 +69,7 @@ export const bestInLanguage = <Track extends { readonly language: string; readon
     (track) => [rank(isUsable(track)), ...track.preference],
   );
 
-/** Dispositions of tracks that describe the video or its sounds, comment on it, or lack voices. */
+/** Dispositions of tracks that describe the video or its audio, comment on it, or lack voices. */
 const SPECIAL = "visual_impaired hearing_impaired captions descriptions comment clean_effects karaoke".split(" ");
 
 const isDefault = ({ disposition }: ProbedStream): boolean => disposition?.default === 1;

@@ -217,14 +217,14 @@ describe("loudness with a target", () => {
   it.each([
     ["quiet.wav", /quieter than -60 LUFS/],
     ["silence.wav", /quieter than -60 LUFS/],
-    ["brief.wav", /less than 0\.4 s of sound/],
-    ["short.wav", /less than 0\.4 s of sound/],
+    ["brief.wav", /less than 0\.4 s of audio/],
+    ["short.wav", /less than 0\.4 s of audio/],
   ])("leaves the loudness of %s unchanged, with a note", async (clip, note) => {
     const { reports } = await encoded(clip, [audio("wav", -16)]);
     expect(reports.get(0)).toEqual([expect.objectContaining({ gainDb: 0, note: expect.stringMatching(note) })]);
   });
 
-  it("says why the loudness misses the target", async () => {
+  it("states why the loudness misses the target", async () => {
     const { reports } = await encoded("faint.wav", [audio("mp3", -16)]);
     const note = expect.stringMatching(
       /^The loudness misses the target by 1\d\.\d LU, because the gain is at most 20 dB\.$/,

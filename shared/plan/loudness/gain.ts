@@ -68,7 +68,7 @@ export function missNote(
 ): string | null {
   if (request.targetLufs === null) return null;
   if (input.integrated <= GATE_LUFS && input.truePeak > QUIET_LUFS)
-    return "The input has less than 0.4 s of sound, too little to measure, so its loudness was not changed.";
+    return "The input has less than 0.4 s of audio above −70 LUFS, too little to measure, so its loudness was not changed.";
   if (input.integrated < QUIET_LUFS)
     return `The input is quieter than ${QUIET_LUFS} LUFS, so its loudness was not changed.`;
   const [missing, over] = [missingLu(output, request), overshootDb(output, request)];
