@@ -36,8 +36,8 @@ const REPLACEMENT = "\uFFFD";
 export type ReadCues = { readonly text: WebVtt; readonly notes: readonly string[] };
 
 /**
- * Returns the cues of a file. `keepsStyle`: colors and alignments of SubRip count. Throws AppError `subtitle_failed` if it
- * is not usable.
+ * Returns the cues of a file. `keepsStyle`: colors and alignments of SubRip count. Throws AppError `subtitle_failed` if
+ * it is not usable.
  */
 export function cuesOf({ format, text, notes }: SubtitleText, keepsStyle = false): ReadCues {
   switch (format) {

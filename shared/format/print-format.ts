@@ -39,10 +39,6 @@ function audioText(container: TrackContainer, video: VideoTrackSpec | null, audi
   return joined("_", [!isDefault && audio.codec, ...audioSpecs(container, audio)]);
 }
 
-/** Prints the audio of a format with its codec, such as `aac_128k`. */
-export const printAudioFormat = (container: TrackContainer, audio: AudioTrackSpec): string =>
-  joined("_", [audio.codec, ...audioSpecs(container, audio)]);
-
 const audioSpecs = (
   container: TrackContainer,
   { codec, bitrateKbps, sampleRateHz, channels }: AudioTrackSpec,

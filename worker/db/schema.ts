@@ -65,8 +65,8 @@ export const waitingPools = sqliteTable("waiting_pools", {
 
 /**
  * Idempotency keys of requests: a repeated request does not start a second job. The table is WITHOUT ROWID (edited by
- * hand in migrations/), so that a key costs one row and not three. Expired keys are found by reading the table in portions
- * (expired-rows.ts).
+ * hand in migrations/), so that a key costs one row and not three. Expired keys are found by reading the table in
+ * portions (expired-rows.ts).
  */
 export const idempotencyKeys = sqliteTable(
   "idempotency_keys",

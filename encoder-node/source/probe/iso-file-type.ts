@@ -16,7 +16,7 @@ export type IsoFileType = {
 const ENTRIES: Readonly<Record<string, "video" | "audio">> = { encv: "video", enca: "audio" };
 /** The path to the sample entries of all tracks. */
 const ENTRY_PATH = ["moov", "trak", "mdia", "minf", "stbl", "stsd"];
-/** Maximum number of boxes that are read per parent: fragmented files have thousands of fragments after their header. */
+/** Maximum number of boxes read per parent: fragmented files have thousands of fragments after their header. */
 const MAX_BOXES = 500;
 const MAX_BOXES_IN_ALL = 5000;
 /** `stsd` starts with version, flags and the number of entries; the entries are boxes. */

@@ -65,8 +65,8 @@ const clippedScript = (
 ): Promise<string> => isolated("clippedTrack", [{ path, maxBytes: MAX_TEXT_BYTES }, shiftMs, part], signal);
 
 /**
- * Packs files of `withCues`. Throws AppError `subtitle_failed` for a text that cannot be packed, and an AppError with the
- * failure of ffmpeg.
+ * Packs files of `withCues`. Throws AppError `subtitle_failed` for a text that cannot be packed, and an AppError with
+ * the failure of ffmpeg.
  */
 export async function packTexts(
   spec: VideoOutput,

@@ -3,9 +3,7 @@ import * as z from "zod";
 import { TRACK_CONTAINER_TRAITS, type TrackContainer } from "../../format/containers.ts";
 import type { AudioTrackSpec } from "../../format/format-spec.ts";
 import { parseFormat } from "../../format/parse-format.ts";
-import { printAudioFormat } from "../../format/print-format.ts";
 import { AUDIO_ROLES, type RequestedAudio, type RequestedTrack } from "../../job/audio-tracks.ts";
-import { publicUrl } from "../../job/metadata.ts";
 import { languageTag, UNDETERMINED } from "../../media/languages.ts";
 import type { AllowPrivate } from "../../network/address-policy.ts";
 import { ok, type Result } from "../../result.ts";
@@ -174,21 +172,4 @@ function parseTrackFormat(container: TrackContainer, text: string, field: string
     return invalid("output_param_not_valid", `\`${field}.format\`: \`${text}\` has no audio`);
   }
   return ok(parsed.value.audio);
-}
-
-/** Returns the parameter of a stored output as in a request. URLs are without their secrets. */
-export function printAudio(tracks: RequestedAudio, container: TrackContainer): unknown {
-  if (tracks === "all") return tracks;
-  return tracks.map(({ from, url, offsetMs, language, name, role, isDefault, format, map, isOptional }) => ({
-    ...(from === null ? {} : { from }),
-    ...(url === null ? {} : { url: publicUrl(url) }),
-    ...(offsetMs === 0 ? {} : { offset: Number((offsetMs / 1000).toPrecision(15)) }),
-    ...(language === null ? {} : { language }),
-    ...(name === null ? {} : { name }),
-    ...(role === null ? {} : { role }),
-    ...(isDefault ? { default: true } : {}),
-    ...(format === null ? {} : { format: printAudioFormat(container, format) }),
-    ...(map === null ? {} : { map }),
-    ...(isOptional ? { optional: true } : {}),
-  }));
 }

@@ -1,12 +1,11 @@
 // The parameter `burn`: captions that are drawn into the frames.
 import * as z from "zod";
 import { BURN_POSITIONS, type BurnSpec, type CaptionStyle, DEFAULT_STYLE, FONT_NAME } from "../../job/burn.ts";
-import { publicUrl } from "../../job/metadata.ts";
 import type { AllowPrivate } from "../../network/address-policy.ts";
 import { ok, type Result } from "../../result.ts";
 import { strictObject } from "../../strict-object.ts";
 import { allowedUrl, flag, oneOf, url } from "./output-params.ts";
-import { parseTextSource, printSubtitle, textSource } from "./subtitles.ts";
+import { parseTextSource, textSource } from "./subtitles.ts";
 
 /** Percentages of the frame's height. */
 const SIZE = { min: 1, max: 20 };
@@ -84,24 +83,4 @@ function parseFont(
   if (typeof font === "string") return ok({ name: font });
   const file = allowedUrl(font.url, field, allow);
   return file.ok ? ok({ url: file.value }) : file;
-}
-
-/** Returns the parameter as in a request, without secrets in its URLs; an empty object for an output without it. */
-export function printBurn(spec: BurnSpec | undefined): Record<string, unknown> {
-  if (!spec) return {};
-  const { keepsStyle, style, ...source } = spec;
-  const { font, outlineColor, ...others } = style;
-  const { outlineColor: usual, ...defaults } = DEFAULT_STYLE;
-  const known = new Map<string, unknown>(Object.entries({ ...defaults, outline_color: usual }));
-  const changed = Object.entries({ ...others, outline_color: outlineColor }).filter(
-    ([name, value]) => value !== known.get(name),
-  );
-  return {
-    burn: {
-      ...printSubtitle(source),
-      ...(font ? { font: "url" in font ? { url: publicUrl(font.url) } : font.name } : {}),
-      ...Object.fromEntries(changed),
-      ...(keepsStyle ? {} : { keep_style: false }),
-    },
-  };
 }

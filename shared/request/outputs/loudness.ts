@@ -49,10 +49,3 @@ export function parseLoudness(value: z.infer<typeof loudness>): { readonly loudn
 }
 
 const DEFAULTS = { true_peak: TRUE_PEAK.default, tolerance: TOLERANCE.default };
-
-/** Returns the parameter of a stored output as in a request. */
-export function printLoudness({ targetLufs, truePeakDb, toleranceLu }: LoudnessSpec): unknown {
-  if (targetLufs === null) return "measure";
-  const isDefault = truePeakDb === DEFAULTS.true_peak && toleranceLu === DEFAULTS.tolerance;
-  return isDefault ? targetLufs : { target: targetLufs, true_peak: truePeakDb, tolerance: toleranceLu };
-}

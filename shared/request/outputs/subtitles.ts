@@ -1,6 +1,5 @@
 // The parameter `subtitles`: tracks of text from files or from the input (api-v2 §5).
 import * as z from "zod";
-import { publicUrl } from "../../job/metadata.ts";
 import { CAPTION_CHANNELS, SUBTITLE_KINDS, type SubtitleSpec, type Subtitles } from "../../job/subtitles.ts";
 import type { AllowPrivate } from "../../network/address-policy.ts";
 import { ok, type Result } from "../../result.ts";
@@ -146,13 +145,3 @@ const withoutUndefined = <Fields extends object>(fields: Fields) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     [Name in keyof Fields]?: Exclude<Fields[Name], undefined>;
   };
-
-/** Prints subtitles as in a request, without secrets in URLs. */
-export const printSubtitles = (subtitles: Subtitles): unknown =>
-  subtitles === "all" ? subtitles : subtitles.map(printSubtitle);
-
-export const printSubtitle = ({ url, shiftMs, ...subtitle }: SubtitleSpec): Record<string, unknown> => ({
-  ...(url === undefined ? {} : { url: publicUrl(url) }),
-  ...subtitle,
-  ...(shiftMs ? { shift: Number((shiftMs / 1000).toPrecision(15)) } : {}),
-});

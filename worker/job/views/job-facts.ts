@@ -25,7 +25,7 @@ export type FactDeps = {
   running(hub: string, leases: LeaseId[]): Promise<CommandReport[][]>;
 };
 
-/** The body of a response (TaskList, CommandList, RunningCommandList, RequestView or QueueView). Throws errors of the hub. */
+/** The body of a response: TaskList, CommandList, RunningCommandList, RequestView, QueueView. Throws errors of hubs. */
 export async function viewFact(state: JobState, fact: JobFact, deps: FactDeps): Promise<object> {
   const { place } = deps;
   switch (fact) {
