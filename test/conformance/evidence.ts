@@ -77,6 +77,7 @@ const ONE_BROKEN = {
   "mp4:x120": { path: "one/video.mp4" },
   mkv: { path: "one/failed.mkv", audio: [{ from: 7 }] },
   "jpg:160x": { path: "one/image.jpg" },
+  vtt: { path: "one/missing.vtt", from: "fr" },
 };
 
 export async function gatherEvidence({ folder, stack, sources, webhooks }: World): Promise<Evidence> {

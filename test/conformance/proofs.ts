@@ -228,9 +228,9 @@ const outputParameters = new Map<string, Proof["check"]>([
 
 /** A failed output, beside outputs that are made. The job is failed. */
 const ONE_OF_MANY = live("a job of which one output fails", ({ oneFailed }) => {
-  const statuses = ["mp4:x120", "mkv", "jpg:160x"].map((key) => member(oneFailed, key, "status"));
+  const statuses = ["mp4:x120", "mkv", "jpg:160x", "vtt"].map((key) => member(oneFailed, key, "status"));
   expect([oneFailed.status, oneFailed.input.status]).toEqual(["job.failed", "input.transferred"]);
-  expect(statuses).toEqual(["video.encoded", "video.failed", "image.created"]);
+  expect(statuses).toEqual(["video.encoded", "video.failed", "image.created", "video.failed"]);
 });
 
 /** The test in which a single output fails. */
