@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CommandReport } from "#shared/protocol/commands.ts";
-import { CommandLog, NO_COMMANDS, withCommands } from "./command-log.ts";
+import { argumentsOf, CommandLog, NO_COMMANDS, withCommands } from "./command-log.ts";
 import { newTask, type TaskState } from "./task-state.ts";
 
 const SINCE = 1_795_000_000_000;
@@ -18,9 +18,32 @@ const ran = (argv: string[], more: Partial<CommandReport> = {}): CommandReport =
   exitCode: 0,
   ...more,
 });
-const allArguments = (log: CommandLog): string[][] => log.attempts.flatMap(({ runs }) => runs.map(({ argv }) => argv));
+/** A long command, like the commands of chunks, which differ only in a few times. */
+const chunkArgv = (chunk: number): string[] => [
+  ...["-ss", `${chunk * 24}.000`, "-t", "24", "-i", "source"],
+  ...Array.from({ length: 120 }, (_, at) => `-option-${at}-of-an-encoder`),
+  `chunk-${chunk}.mp4`,
+];
+
+const allArguments = (log: CommandLog): string[][] =>
+  log.attempts.flatMap(({ runs }) => runs.map((run) => argumentsOf(log, run)));
 
 describe("the commands of a job", () => {
+  it.each([
+    ["aaa", "aa"],
+    ["aa", "aaa"],
+    ["", "x"],
+    ["x", ""],
+    ["trim=start=10,scale", "trim=start=1050,scale"],
+    ["abcabc", "abc"],
+    ["é😀b", "é😁b"],
+  ])("keeps a command the same through packing: %j after %j", (one, other) => {
+    const argv = (text: string): string[] => [text, ...Array.from({ length: 9 }, () => "the same")];
+    const log = withCommands(NO_COMMANDS, taskOf(0), [ran(argv(one)), ran(argv(other))]);
+    expect(log.bases).toHaveLength(1);
+    expect(allArguments(log)).toEqual([argv(one), argv(other)]);
+  });
+
   it("keeps commands with their task, node and time", () => {
     const log = withCommands(NO_COMMANDS, taskOf(3), [
       ran(["-i", "source"]),
@@ -28,10 +51,18 @@ describe("the commands of a job", () => {
     ]);
     expect(CommandLog.parse(JSON.parse(JSON.stringify(log)))).toEqual(log);
     const runs = [
-      { argv: ["-i", "source"], afterMs: 40, tookMs: 900, failure: null },
-      { argv: ["-x"], afterMs: 40, tookMs: 900, failure: { exitCode: 1, stderrTail: "no" } },
+      [0, [], 40, 900, null],
+      [1, [], 40, 900, { exitCode: 1, stderrTail: "no" }],
     ];
     expect(log.attempts).toMatchObject([{ task: "chunk-3", attempt: 1, nodeId: "attic", since: SINCE, runs }]);
+    expect(allArguments(log)).toEqual([["-i", "source"], ["-x"]]);
+  });
+
+  it("keeps all commands of 300 chunks, because they differ in little", () => {
+    const chunks = Array.from({ length: 300 }, (_, chunk) => chunk);
+    const log = chunks.reduce((kept, chunk) => withCommands(kept, taskOf(chunk), [ran(chunkArgv(chunk))]), NO_COMMANDS);
+    expect([log.attempts.length, log.bases.length, log.dropped]).toEqual([300, 1, 0]);
+    expect(allArguments(log)).toEqual(chunks.map(chunkArgv));
   });
 
   it("limits commands: drops successful commands first, the oldest first", () => {

@@ -12,7 +12,7 @@ import type { CommandReport } from "#shared/protocol/commands.ts";
 import { FIRST_HUB } from "../../rpc/hub.ts";
 import type { Place } from "../../rpc/hub-reports.ts";
 import type { JobFact } from "../../rpc/job.ts";
-import type { LoggedRun } from "../state/command-log.ts";
+import { argumentsOf, type LoggedRun } from "../state/command-log.ts";
 import { leaseIdOf } from "../state/job-moves.ts";
 import type { JobState } from "../state/job-state.ts";
 import type { TaskState } from "../state/task-state.ts";
@@ -85,13 +85,13 @@ function viewCommands({ spec, commands }: JobState): CommandList {
   return {
     job_id: spec.id,
     commands: commands.attempts.flatMap(({ task, attempt, nodeId, since, runs }) =>
-      runs.map((run) => ({ task, attempt, node: nodeId, argv: run.argv, ...viewEnd(run, since) })),
+      runs.map((run) => ({ task, attempt, node: nodeId, argv: argumentsOf(commands, run), ...viewEnd(run, since) })),
     ),
     commands_dropped: commands.dropped,
   };
 }
 
-function viewEnd({ afterMs, tookMs, failure }: LoggedRun, since: number) {
+function viewEnd([, , afterMs, tookMs, failure]: LoggedRun, since: number) {
   const { exitCode, signal, stderrTail } = failure ?? { exitCode: 0 };
   return {
     started_at: instant(since + afterMs),
