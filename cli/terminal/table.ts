@@ -1,9 +1,12 @@
 // Formats text in columns.
 import stringWidth from "string-width";
-import { COLOR } from "./printable.ts";
+import { COLOR, printable } from "./printable.ts";
 
 /** Letters with their accents, emoji with their parts: a terminal draws each in one place, 1 or 2 columns wide. */
 const LETTERS = new Intl.Segmenter();
+
+/** The columns that a printed text takes. */
+const columnsOf = (text: string): number => stringWidth(printable(text.replaceAll(COLOR, "")));
 
 /**
  * Formats rows in columns with two spaces between them. A column is as wide as its widest cell; the last is not padded.
@@ -11,12 +14,12 @@ const LETTERS = new Intl.Segmenter();
 export function table(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) {
-    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, stringWidth(cell));
+    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, columnsOf(cell));
   }
   return rows
     .map((row) =>
       row
-        .map((cell, at) => cell + " ".repeat((widths[at] ?? 0) - stringWidth(cell)))
+        .map((cell, at) => cell + " ".repeat((widths[at] ?? 0) - columnsOf(cell)))
         .join("  ")
         .trimEnd(),
     )
@@ -25,10 +28,10 @@ export function table(rows: readonly (readonly string[])[]): string {
 
 /** Shortens a text to at most `width` columns of the terminal. A shortened text loses its colors. */
 export function shortened(text: string, width: number): string {
-  if (stringWidth(text) <= width) return text;
+  if (columnsOf(text) <= width) return text;
   let short = "";
   for (const { segment } of LETTERS.segment(text.replaceAll(COLOR, ""))) {
-    if (stringWidth(short) + stringWidth(segment) >= width) break;
+    if (columnsOf(short) + columnsOf(segment) >= width) break;
     short += segment;
   }
   return `${short}…`;

@@ -44,7 +44,13 @@ import {
 import { movedCues } from "../../encoder-node/package/text/moved-cues.ts";
 import { separateCues } from "../../encoder-node/package/text/separate-cues.ts";
 import { isSubRip, parseSubRip, subRipText } from "../../encoder-node/package/text/subrip.ts";
-import { isWebVtt, parseWebVtt, plainLines, webVttText } from "../../encoder-node/package/text/subtitle-cues.ts";
+import {
+  isWebVtt,
+  linesOf,
+  parseWebVtt,
+  plainLines,
+  webVttText,
+} from "../../encoder-node/package/text/subtitle-cues.ts";
 import { segmentCharacters } from "../../encoder-node/package/text/subtitle-segments.ts";
 import { thumbnailVtt } from "../../encoder-node/package/text/text-files.ts";
 import { isTtml, parseTtml } from "../../encoder-node/package/text/ttml.ts";
@@ -92,6 +98,7 @@ const OF_TEXT: Readonly<Record<string, (text: string) => unknown>> = {
   withReadings,
   isSubRip,
   parseSubRip: (text) => parseSubRip(text, true),
+  linesOf: (text) => [...linesOf(text)].length,
   isWebVtt,
   parseWebVtt: (text) => {
     const parsed = parseWebVtt(text);

@@ -1,10 +1,12 @@
-import { createExecutionContext } from "cloudflare:test";
+import { createExecutionContext, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { unpackView } from "../../db/stored-view.ts";
 import worker from "../../index.ts";
+import { jobOf } from "../../rpc/job.ts";
 import { basic, jobBody, newAccount, SECRET_KEY, send } from "../../testing/jobs.ts";
 import { measuredDatabase } from "../../testing/measured-database.ts";
+import { loadState } from "../../testing/stored-state.ts";
 import { ownKey, requireValidKey } from "../new-job.ts";
 
 let account: Awaited<ReturnType<typeof newAccount>>;
@@ -383,8 +385,8 @@ describe("PATCH /v2/jobs/:id", () => {
   it("changes the priority of a job that has not ended", async () => {
     const { body: job } = await post(jobBody({ settings: { hop: [{ after_s: 1, priority: 7 }] } }));
     expect(await patch(job.id, first)).toMatchObject({ status: 200, body: { id: job.id, state: "queued" } });
-    const { body } = await send(`/v2/jobs/${job.id}/request`, { headers: basic(account.key) });
-    expect(body.request.settings).toMatchObject({ priority: 50 });
+    const state = await runInDurableObject(jobOf(env, job.id), (_, { storage }) => loadState(storage));
+    expect(state?.spec.settings).toMatchObject({ priority: 50 });
     await send(`/v2/jobs/${job.id}`, { method: "DELETE", headers: basic(account.key) });
     expect(await patch(job.id, first)).toMatchObject({ status: 409, body: { error_code: "job_state_conflict" } });
   });
