@@ -301,7 +301,8 @@ describe("settings", () => {
     const row = card.getByRole("row", { name: /^late A task waits too long/ });
     await row.getByRole("button", { name: "Test late" }).click();
     await page.getByText("late: test sent").waitFor();
-    expect(receiver.received.map(({ body }) => body)).toEqual([{ text: "Copra alert late: test" }]);
+    const text = expect.stringMatching(/^Copra alert late of [\w.:]+: test\nhttp:\/\/[\w.:]+\/dashboard\/nodes$/);
+    expect(receiver.received.map(({ body }) => body)).toEqual([{ text }]);
     const stored = await (await fetch(`${stack.api}/admin/alerts/late`, { headers: admin })).json();
     expect(stored).toMatchObject({ when: "queue.age", seconds: 1800, to: { type: "slack" } });
     await row.getByRole("button", { name: "Delete late" }).click();
