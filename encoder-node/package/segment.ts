@@ -52,4 +52,6 @@ export type PackagedTrack = TrackDescription & {
   readonly segments: readonly Segment[];
   /** Set for an audio track of a requested list. */
   readonly rendition?: AudioRendition;
+  /** BCP 47, for audio without a list whose language is known. */
+  readonly language?: string;
 };

@@ -71,7 +71,8 @@ function trackStreams(track: MadeTrack, tags: Readonly<Record<string, string>>):
   };
   const streams = track.probe.streams.slice(0, isMuxed ? 2 : 1);
   // `nb_frames` counts the frames of a single segment or of a growing file, not of the whole track.
-  const language = track.rendition ? { language: languageCode(track.rendition.language) } : {};
+  const tag = track.rendition?.language ?? track.language;
+  const language = tag === undefined ? {} : { language: languageCode(tag) };
   return streams.map(({ nb_frames: _, ...stream }) => ({
     ...stream,
     ...lengths,

@@ -105,14 +105,15 @@ const initOf = ({ track, folder }: FeedOptions, path: string, sizeBytes: number)
 });
 
 function packagedTrack(
-  { name, video: planned, audio: rendition }: StreamTrack,
+  { name, video: planned, audio: rendition, language }: StreamTrack,
   header: TrackHeader,
   segments: readonly Segment[],
   captions: boolean,
 ): PackagedTrack {
   const { codec, audio, timescale } = header;
   const video = planned && { ...planned.frame, fps: planned.fps, hdr: planned.hdr, captions };
-  return { name, codec, video, audio, timescale, segments, ...(rendition ? { rendition } : {}) };
+  const traits = { ...(rendition ? { rendition } : {}), ...(language ? { language } : {}) };
+  return { name, codec, video, audio, timescale, segments, ...traits };
 }
 
 /** The media sequence number as 16 bytes, big-endian (RFC 8216 §5.2). */

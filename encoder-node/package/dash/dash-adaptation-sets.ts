@@ -88,8 +88,8 @@ function colorProperties(hdr: ColorTags | null): Lines[] {
 
 /** The encodings of an audio track with the same number of channels. */
 export function audioSet(tracks: readonly AudioTrack[], options: SetOptions): Lines {
-  const { rendition } = tracks[0] ?? {};
-  const attributes = { lang: rendition?.language ?? null, contentType: "audio", mimeType: "audio/mp4" };
+  const { rendition, language } = tracks[0] ?? {};
+  const attributes = { lang: rendition?.language ?? language ?? null, contentType: "audio", mimeType: "audio/mp4" };
   const properties = rendition ? renditionProperties(rendition) : [];
   return mediaSet(attributes, tracks, { ...options, properties }, ({ audio }) => ({
     attributes: { audioSamplingRate: audio.sampleRateHz },

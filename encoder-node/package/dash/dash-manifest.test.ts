@@ -51,6 +51,11 @@ test("writes the manifest of a package with everything", async () => {
   await expect(text).toMatchFileSnapshot("../../testing/fixtures/playlists/everything.mpd");
 });
 
+test("states the language of audio without a list of tracks", () => {
+  const tracks = everything.tracks.map((track) => (track.audio ? { ...track, language: "fr-CA" } : track));
+  expect(manifestOf({ ...everything, tracks })).toMatch(/<AdaptationSet [^>]*lang="fr-CA"[^>]*contentType="audio"/);
+});
+
 test("an independent parser finds all segments, their times and the rates", () => {
   const { duration, playlists, mediaGroups } = parse(manifestOf(everything), {
     manifestUri: "https://cdn/p/master.mpd",

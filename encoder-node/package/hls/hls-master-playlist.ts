@@ -76,10 +76,11 @@ function distinct(tracks: readonly (PackagedTrack | null)[]): PackagedTrack[] {
 
 const uriOf = (folder: string, file: string): string => urlOf(inStreamFolder(folder, file));
 
-const audioRendition = ({ name, audio }: PackagedTrack, folder: string): string =>
+const audioRendition = ({ name, audio, language }: PackagedTrack, folder: string): string =>
   tag("EXT-X-MEDIA", {
     TYPE: "AUDIO",
     "GROUP-ID": quoted(name),
+    LANGUAGE: language === undefined ? null : quoted(language),
     NAME: quoted(AUDIO_NAME),
     DEFAULT: "YES",
     AUTOSELECT: "YES",

@@ -186,6 +186,16 @@ test("the target duration is the rounded duration of the longest segment, and te
   ]);
 });
 
+test("states the language of audio without a list of tracks, if it is known", () => {
+  const renditionOf = (language: object): string | undefined =>
+    hlsTextFiles({ ...base, tracks: base.tracks.map((track) => (track.audio ? { ...track, ...language } : track)) })
+      .at(-1)
+      ?.text.split("\n")
+      .find((line) => line.includes("TYPE=AUDIO"));
+  expect(renditionOf({ language: "fr-CA" })).toContain('LANGUAGE="fr-CA",NAME="Audio"');
+  expect(renditionOf({})).not.toContain("LANGUAGE");
+});
+
 test("text that playlists cannot quote is rejected, and names are normalized", () => {
   expect(() => hlsTextFiles({ ...base, keyUri: 'https://x/"' })).toThrow("cannot quote");
   const decomposed = hlsTextFiles({ ...base, subtitles: [text("O\u0308l", "de", false)] }).at(-1)?.text;

@@ -245,6 +245,15 @@ test("writes audio that only HEVC variants use to fragmented MP4 only", () => {
   expect(inTs).toEqual(["240p", "audio-64k"]);
 });
 
+test.each([
+  ["eng", ["en"]],
+  ["und", []],
+])("gives players the language of audio without a list: %s", (language, expected) => {
+  const { output } = plan([video(1280, 720), { ...AUDIO, tags: { language } }], HLS);
+  const known = output?.stream?.tracks.flatMap((track) => track.language ?? []) ?? [];
+  expect([...new Set(known)]).toEqual(expected);
+});
+
 test("keeps mono in the ladder with half of the bits, and keeps the level of requested stereo", () => {
   const mono = { ...AUDIO, channels: 1, channel_layout: "mono" };
   expect(choices([video(426, 240), mono], HLS)).toEqual(["240p=426x240+audio-64k", "audio-32k"]);

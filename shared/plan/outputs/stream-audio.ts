@@ -1,6 +1,7 @@
 // Plans the audio of a stream: each track in each encoding of the variants.
 import type { TrackTraits } from "../../job/audio-tracks.ts";
 import type { HttpStreamOutput } from "../../job/output-spec.ts";
+import { UNDETERMINED } from "../../media/languages.ts";
 import type { Need } from "../../protocol/needs.ts";
 import { err, ok, type Result } from "../../result.ts";
 import { chunkFile, streamAudioArguments } from "../chunks/chunk-muxers.ts";
@@ -156,7 +157,7 @@ function audioPart(
       kind: "audio",
       ...files,
       video: null,
-      ...(traits ? { audio: { ...traits, number: at + 1, groups: [group] } } : {}),
+      ...(traits ? { audio: { ...traits, number: at + 1, groups: [group] } } : knownLanguage(track)),
     },
     audio: [track],
     argv: [...map, ...argv, ...file],
@@ -166,6 +167,9 @@ function audioPart(
     needs: [audioEncoderNeed("aac")],
   };
 }
+
+const knownLanguage = ({ language }: AudioTrack): Pick<StreamTrack, "language"> =>
+  language === UNDETERMINED ? {} : { language };
 
 const audioName = ({ bitrateKbps }: EncodedAudio): string => `audio${bitrateKbps === null ? "" : `-${bitrateKbps}k`}`;
 

@@ -35,6 +35,8 @@ export type StreamTrack = {
   readonly video: StreamVideo | null;
   /** Set for an audio track of a requested list. */
   readonly audio?: AudioRendition;
+  /** BCP 47, for audio without a list whose language is known. */
+  readonly language?: string;
 };
 
 /** Traits of an audio track. `number`: of the track in the output. `groups`: the encodings that have the track. */
