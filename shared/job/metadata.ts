@@ -56,7 +56,7 @@ export const UltrafastReceipt = z
     largest_error_us: z
       .number()
       .describe("The largest difference between the planned and the actual timestamp of a frame, in µs"),
-    picture_over_sound_ms: z
+    av_offset_ms: z
       .number()
       .nullable()
       .describe("How much longer the video is than the audio, in ms; null without audio"),

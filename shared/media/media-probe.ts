@@ -33,7 +33,7 @@ export const PacketTimes = z.object({
   falls_back_at: Seconds.exactOptional().describe(
     "Timestamps fall back here, as after a broken transmission. ffmpeg drops packets with earlier timestamps",
   ),
-  cut_short: z
+  ends_early: z
     .literal(true)
     .exactOptional()
     .describe("The file lacks packets that its header declares, because it is truncated or damaged"),

@@ -44,7 +44,7 @@ export function sourceFacts(probe: MediaProbe): SourceFacts {
 function packetSeconds(probe: MediaProbe): number | null {
   const read = probe.streams.filter(({ packets }) => packets !== undefined);
   const times = read.flatMap(({ packets }) => packets ?? []);
-  if (times.length === 0 || times.some(({ cut_short }) => cut_short)) return null;
+  if (times.length === 0 || times.some(({ ends_early }) => ends_early)) return null;
   const seconds = Math.max(...times.map(({ end }) => end)) - timelineStartUs(probe, read) / 1e6;
   return seconds > 0 ? seconds : null;
 }

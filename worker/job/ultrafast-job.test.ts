@@ -209,7 +209,7 @@ describe("a job in chunks", () => {
       frames_planned: 6000,
       frames_joined: 6000,
       largest_error_us: 0,
-      picture_over_sound_ms: 0,
+      av_offset_ms: 0,
       retries: 0,
       encoder: "libx264 7.0",
     });

@@ -51,5 +51,5 @@ it("marks tracks that are shorter than their header declares", async () => {
   await workshop.make("whole.mp4", `${VIDEO} -movflags +faststart`);
   const path = await workshop.edit("whole.mp4", "truncated.mp4", truncated(0.5));
   const { streams } = await withPacketTimes(ffprobe, { path }, await probeFile(ffprobe, path), signal);
-  expect(streams).toMatchObject([{ packets: { cut_short: true } }]);
+  expect(streams).toMatchObject([{ packets: { ends_early: true } }]);
 });

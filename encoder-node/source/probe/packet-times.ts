@@ -55,7 +55,7 @@ export async function withPacketTimes(
     const packets: PacketTimes = {
       ...timesOf(read),
       ...(tail ? {} : { count: read.count }),
-      ...(isShort ? { cut_short: true as const } : {}),
+      ...(isShort ? { ends_early: true as const } : {}),
       ...(reading.hasRestarts ? { restarts: true as const } : {}),
       ...(source.mayRestart || read.fallsBackAt === null ? {} : { falls_back_at: rounded(read.fallsBackAt) }),
     };

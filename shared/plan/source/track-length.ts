@@ -63,7 +63,7 @@ type Length = Pick<Track, "durationMs" | "lengthFrom">;
  * too short and fail.
  */
 function measuredLength({ packets }: ProbedStream, originUs: number, startMs: number): Length | null {
-  if (!packets || packets.cut_short) return null;
+  if (!packets || packets.ends_early) return null;
   const endMs = Math.round(packets.end * 1000 - originUs / 1000);
   return { durationMs: Math.max(0, endMs - startMs), lengthFrom: "packets" };
 }
@@ -77,7 +77,7 @@ function statedLength(stream: ProbedStream, probe: MediaProbe, originUs: number,
   const durationMs = ownMs ?? fileMs;
   if (WITHOUT_LENGTH.has(probe.format.format_name ?? "")) return { durationMs, lengthFrom: "estimate" };
   // If a file is truncated, no stream reaches the stated end, and this stream does not reach it either.
-  const isOwn = ownMs !== null || probe.streams.length === 1 || stream.packets?.cut_short === true;
+  const isOwn = ownMs !== null || probe.streams.length === 1 || stream.packets?.ends_early === true;
   return { durationMs, lengthFrom: isOwn ? "stream" : "file" };
 }
 

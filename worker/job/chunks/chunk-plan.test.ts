@@ -70,7 +70,7 @@ describe("a job in chunks", () => {
       frames_planned: 6000,
       frames_joined: 6000,
       largest_error_us: 11,
-      picture_over_sound_ms: 4,
+      av_offset_ms: 4,
       retries: 0,
       encoder: "libx264 7.0",
     });

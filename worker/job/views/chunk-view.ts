@@ -31,7 +31,7 @@ export function ultrafastReceipt({ chunks, chunkResults, ultrafast }: JobState):
     frames_planned: boundaries.framesPlanned,
     frames_joined: boundaries.framesJoined,
     largest_error_us: thousandths(boundaries.largestErrorUs),
-    picture_over_sound_ms: boundaries.videoOverAudioMs === null ? null : thousandths(boundaries.videoOverAudioMs),
+    av_offset_ms: boundaries.videoOverAudioMs === null ? null : thousandths(boundaries.videoOverAudioMs),
     retries: chunks.retries,
     encoder: chunks.encoder ?? "",
   };
