@@ -330,7 +330,7 @@ describe("the page of a job", () => {
     };
     await open(SMALL, 5);
     const text = await page.locator(".failures").textContent();
-    expect(text).toMatch(/mp4: The storage denied access.*Check the credentials.*storage_denied/);
+    expect(text).toMatch(/mp4: The storage denied access.*Correct the storage.*storage_denied/);
     await page.keyboard.press("r");
     await page.locator(".follow-live").waitFor();
     await page.locator(".failures").waitFor({ state: "detached" });
