@@ -13,8 +13,8 @@ export async function openSource(path: string): Promise<FileHandle> {
   const linked = linkedFile(path);
   const follow = linked === undefined ? constants.O_NOFOLLOW : 0;
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | follow);
-  const found = await file.stat({ bigint: true });
-  if (found.isFile() && (linked === undefined || linked === inodeOf(found))) return file;
+  const stats = await file.stat({ bigint: true });
+  if (stats.isFile() && (linked === undefined || linked === inodeOf(stats))) return file;
   await file.close();
   throw new AppError("input_unreachable", "The input was replaced while the job read it; try again.");
 }

@@ -21,8 +21,8 @@ export async function listPools(db: D1Database): Promise<string[]> {
 /** The pools in which jobs waited last for a node that the pool did not have. */
 export async function listWaitingPools(db: D1Database, now: number): Promise<string[]> {
   const { name, until } = waitingPools;
-  const found = drizzle(db).select({ name }).from(waitingPools).where(gt(until, now));
-  return (await runQuery(found.orderBy(desc(until)).limit(MAX_WAITING))).map((row) => row.name);
+  const waiting = drizzle(db).select({ name }).from(waitingPools).where(gt(until, now));
+  return (await runQuery(waiting.orderBy(desc(until)).limit(MAX_WAITING))).map((row) => row.name);
 }
 
 export async function noteWaitingPool(db: D1Database, name: string, now: number): Promise<void> {

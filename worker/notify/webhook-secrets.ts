@@ -12,5 +12,7 @@ export async function webhookSecretsOf(env: Env, account: Account, now: number):
   const { sealedWebhookSecret, sealedPreviousSecret, previousUntil } = account;
   const previous = sealedPreviousSecret !== null && (previousUntil ?? 0) > now ? [sealedPreviousSecret] : [];
   const { sealingKeys } = settingsOf(env);
-  return Promise.all([sealedWebhookSecret, ...previous].map((one) => unseal(one, sealedFor(account), sealingKeys)));
+  return Promise.all(
+    [sealedWebhookSecret, ...previous].map((sealed) => unseal(sealed, sealedFor(account), sealingKeys)),
+  );
 }

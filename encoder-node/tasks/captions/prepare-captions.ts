@@ -81,14 +81,14 @@ async function captionsFor(wanted: Wanted, work: CaptionsWork, deps: FontDeps): 
   if (burn.url === undefined) return captionsOfTrack(wanted, work, deps);
   const path = join(work.folder, `captions-${index}.bin`);
   const { allowPrivate: allow, signal } = deps;
-  const found: Script[] = [];
+  const scripts: Script[] = [];
   const check = async (): Promise<void> => {
     const file = { path, maxBytes: MAX_CAPTION_BYTES };
-    found.push(await isolated("captionScript", [file, { language: "", format: null }, burn, wanted.fonts], signal));
+    scripts.push(await isolated("captionScript", [file, { language: "", format: null }, burn, wanted.fonts], signal));
   };
   const fetched = await fetchExtra({ ...CAPTIONS, url: burn.url, path }, check, { allow, signal });
   if (!fetched.ok) return fetched;
-  const [script] = found;
+  const [script] = scripts;
   if (!script) throw new Error("Captions were fetched and not read");
   return ok(script);
 }
