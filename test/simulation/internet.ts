@@ -100,8 +100,10 @@ export class Internet {
     }
     if (method === "GET" && searchParams.has("prefix")) return this.#list(url, searchParams.get("prefix") ?? "");
     const object = this.objects.get(url);
-    if (method !== "HEAD" || !object) return new Response("", { status: method === "PUT" ? 200 : 404 });
-    return new Response(null, { status: 200, headers: { "content-length": String(object.sizeBytes) } });
+    if (method === "PUT") return new Response("");
+    // The size of an object is read with the range of its first byte.
+    if (method !== "GET" || !object) return new Response("", { status: 404 });
+    return new Response("x", { status: 206, headers: { "content-range": `bytes 0-0/${object.sizeBytes}` } });
   }
 
   #begin(url: string): Response {
