@@ -1,5 +1,5 @@
 // npm run check: formatting and lint, types, unused code, circles between rooms, refused words, hard sentences, long
-// comments, regular expressions that may be slow, files that nodes open, the map of the code, and broken links.
+// comments, regular expressions that may be slow, files that nodes open, the map of the code, broken links, and size.
 // `npm run check -- circles words shared/plan` runs only these two checks, for files below that path.
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -15,6 +15,7 @@ import { longComments } from "./long-comments.ts";
 import { mapErrors } from "./map.ts";
 import { openedFiles } from "./opened-files.ts";
 import { isProduction, largeRooms } from "./rooms.ts";
+import { sizeOfRepository } from "./size.ts";
 import { KINDS, type Prose, proseOf, proseOfMarkdown, voiceErrors } from "./voice.ts";
 import { badWordsIn } from "./words.ts";
 
@@ -169,6 +170,12 @@ const CHECKS: Readonly<Record<string, Check>> = {
       return finds(files.flatMap((file) => brokenLinks(file, { exists, read })));
     },
     help: "These links and paths in Markdown lead nowhere.",
+  },
+  size: {
+    run: () => finds(sizeOfRepository()),
+    help:
+      "local/check/ceiling.txt has the ceiling of lines that are not blank. Delete what the new lines replace. A ceiling\n" +
+      "that must rise names its issue in the same line: `code 98000 #48 captions from speech`.",
   },
 };
 
