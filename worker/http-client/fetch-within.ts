@@ -80,6 +80,7 @@ async function edgeFailure(response: Response): Promise<ConnectionFailure | null
 async function startOf({ body }: Response): Promise<string> {
   const reader = body?.getReader();
   const { value } = (await reader?.read()) ?? {};
-  await reader?.cancel();
+  // Not awaited: it ends only after the other copy of the body was read or cancelled.
+  void reader?.cancel();
   return new TextDecoder().decode(value);
 }
