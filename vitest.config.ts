@@ -60,8 +60,7 @@ const WORKER_SERVICES = [
 const ONLY_SLOW = process.env.COPRA_SLOW === "1";
 const WITH_SLOW = ONLY_SLOW || process.env.COPRA_SOAK === "1" || process.argv.some((word) => word.includes(".slow"));
 /** Files named *.soak.test.ts: `npm run test:soak`, or by name. They may take hours. */
-const WITH_SOAK =
-  process.env.COPRA_SOAK === "1" || process.argv.some((word) => /soak|worker\/(testing\/faults|http\/fuzz)/.test(word));
+const WITH_SOAK = process.env.COPRA_SOAK === "1" || process.argv.some((word) => /soak|worker\/http\/fuzz/.test(word));
 /** The faults again, against `copra serve`: `npm run test:slow`, or `COPRA_SERVED=1 npm test -- test/faults`. */
 const WITH_SERVED = ONLY_SLOW || process.env.COPRA_SOAK === "1" || process.env.COPRA_SERVED === "1";
 /** Some files of `worker` again as at Cloudflare's edge: `npm run test:slow`, or `--project worker-edge`. */
@@ -101,7 +100,6 @@ const workerProject = ({
             ADMIN_TOKEN: "test-admin-token-of-32-characters",
             // Unset, even if a .dev.vars sets it.
             MASTER_SECRET: "",
-            FAULTS: process.env.COPRA_FAULTS ?? "1",
             KEY_PEPPER: "test-pepper",
             SEALING_KEYS:
               "t1:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=,t0:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZTA=",
@@ -146,7 +144,7 @@ const workerProject = ({
 });
 
 // test:fast runs `pure` and `worker`. `worker-edge` runs some files of `worker` again behind an emulation of
-// Cloudflare's edge, and `worker-soak` patches all functions that the Worker calls. `ffmpeg` runs ffmpeg. `stack` runs
+// Cloudflare's edge, and `worker-soak` those that take hours. `ffmpeg` runs ffmpeg. `stack` runs
 // the whole system, and `served` runs it as `copra serve`.
 export default defineConfig({
   test: {

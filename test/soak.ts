@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { ROOT } from "../local/home/constants.ts";
 
 /** Number of processes for the control plane's faults: a process gets slower with each job that it has run. */
-const SHARES = 40;
+const SHARES = 8;
 const VITEST = ["node_modules/vitest/vitest.mjs", "run"];
 
 type Run = { readonly env: Readonly<Record<string, string>>; readonly argv: readonly string[] };
@@ -18,8 +18,8 @@ const PARTS: Readonly<Record<string, readonly Run[]>> = {
   ),
   quality: [soak("encoder-node/quality"), soak("encoder-node/testing"), soak("encoder-node/source/outline")],
   "control-plane": Array.from({ length: SHARES }, (_, at) => ({
-    env: { COPRA_FAULTS: `${at + 1}/${SHARES}` },
-    argv: [...VITEST, "worker/testing/faults"],
+    env: {},
+    argv: ["test/simulation/run-faults.ts", "--share", `${at + 1}/${SHARES}`],
   })),
   properties: [soak("--project", "pure", "shared", "dashboard"), soak("worker/http/fuzz")],
   kills: [{ env: {}, argv: ["test/faults/kill-nodes.ts"] }],

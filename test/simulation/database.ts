@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { outside } from "./lives.ts";
+import { endCaller, outside } from "./lives.ts";
 import type { Meter } from "./meter.ts";
 import type { Network } from "./network.ts";
 import { countSubrequests } from "./subrequests.ts";
@@ -111,7 +111,8 @@ export class Database {
       if (fate === "lost") throw new Error(LOST);
       const value = work();
       await time.sleep(network.delayMs(tripMs / 2));
-      if (fate !== "passes") throw new Error(LOST);
+      if (fate === "caller dies") endCaller();
+      else if (fate !== "passes") throw new Error(LOST);
       return value;
     });
   }

@@ -64,6 +64,7 @@ export class SimulatedObject implements SocketHost {
       new Life(
         () => this.#begin(),
         () => this.#end(),
+        () => this.reset({ dropsSockets: false }),
       );
     this.#life = life;
     this.#instance ??= lives.run(life, () => new make(this.#context(life), env));

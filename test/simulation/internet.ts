@@ -1,6 +1,6 @@
 // The servers that the Worker's own requests reach: a storage like S3, which is also the scratch bucket, and a receiver
 // of webhooks.
-import { outside } from "./lives.ts";
+import { endCaller, outside } from "./lives.ts";
 import type { Network } from "./network.ts";
 import { countSubrequests } from "./subrequests.ts";
 import type { VirtualTime } from "./virtual-time.ts";
@@ -58,7 +58,8 @@ export class Internet {
       // The response of Cloudflare's edge if it cannot reach the origin.
       if (fate === "lost") return new Response("error code: 522", { status: 522 });
       const response = this.#answer(request, body);
-      if (fate !== "passes") throw new Error("Network connection lost.");
+      if (fate === "caller dies") endCaller();
+      else if (fate !== "passes") throw new Error("Network connection lost.");
       return response;
     };
     const within = (target: Request | string | URL, init?: RequestInit): Promise<Response> =>

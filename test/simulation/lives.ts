@@ -6,12 +6,15 @@ import { AsyncLocalStorage } from "node:async_hooks";
 export class Life {
   readonly #begin: () => void;
   readonly #end: () => void;
+  /** The object loses its memory. */
+  readonly die: () => void;
   readonly #awaited = new Set<(error: Error) => void>();
   isOver = false;
 
-  constructor(begin: () => void, end: () => void) {
+  constructor(begin: () => void, end: () => void, die: () => void) {
     this.#begin = begin;
     this.#end = end;
+    this.die = die;
   }
 
   /** Runs an event of the object. Rejects if the object dies meanwhile. */
@@ -60,6 +63,9 @@ export async function outside<Value>(request: () => Promise<Value>): Promise<Val
     life.end();
   }
 }
+
+/** Ends the object whose code runs, if any. It gets no answer to its running request. */
+export const endCaller = (): void => lives.getStore()?.die();
 
 /** True if the running code belongs to a dead object. Its writes and messages are dropped. */
 export const isDead = (): boolean => lives.getStore()?.isOver === true;

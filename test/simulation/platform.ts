@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { Database } from "./database.ts";
 import { type Instance, type ObjectClass, SimulatedObject } from "./durable-object.ts";
 import { Internet, type StoredObject } from "./internet.ts";
-import { outside } from "./lives.ts";
+import { endCaller, outside } from "./lives.ts";
 import { Meter } from "./meter.ts";
 import { type Network, QUIET } from "./network.ts";
 import type { NodeHost, Origin } from "./node-host.ts";
@@ -194,7 +194,8 @@ export class Platform implements NodeHost {
         const object = objectOf(name);
         const value = copy(await object.handle((instance: Instance) => instance[method]?.(...sent)));
         if (fate === "callee dies") object.reset({ dropsSockets: false });
-        if (fate !== "passes") throw new Error(LOST);
+        if (fate === "caller dies") endCaller();
+        else if (fate !== "passes") throw new Error(LOST);
         return value;
       } catch (error) {
         // An error loses its class in a remote call.

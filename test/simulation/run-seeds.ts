@@ -3,7 +3,7 @@
 // Usage: node local/bootstrap.mjs test/simulation/run-seeds.ts [--from 1] [--count 100], or COPRA_SIM_SEED=17 …
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { runSeed } from "./seeds/seeded-run.ts";
+import { runSeed } from "./seeds/simulated-run.ts";
 
 const { values } = parseArgs({
   options: { from: { type: "string", default: "1" }, count: { type: "string", default: "100" } },

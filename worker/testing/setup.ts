@@ -22,8 +22,6 @@ declare module "vitest" {
 declare global {
   namespace Cloudflare {
     interface Env extends WorkerEnv {
-      /** Faults that worker/testing/faults tries: `long`, a share, a seed, or the name of a fault. */
-      FAULTS: string;
       /** Allows two requests a minute. */
       TIGHT_RATE: RateLimit;
     }

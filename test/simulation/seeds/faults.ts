@@ -1,9 +1,11 @@
 // The faults of a seeded run: their kinds, times and durations.
 import type { Way } from "../network.ts";
-import type { SeededRun } from "./seeded-run.ts";
+import type { SimulatedRun } from "./simulated-run.ts";
 
+/** Shares of faulty requests, by way. */
+type Storms = Record<Way, number>;
 /** Injects a fault and returns its description. Lasting faults end after `lastsMs`. */
-type Fault = (run: SeededRun, lastsMs: number) => string;
+type Fault = (run: SimulatedRun, lastsMs: number, storms: Storms) => string;
 
 const resets =
   (className: string, dropsSockets: boolean): Fault =>
@@ -14,12 +16,11 @@ const resets =
 
 const storm =
   (way: Way, share: number): Fault =>
-  (run, lastsMs) => {
-    const { network, time } = run;
-    network.storms[way] = share;
+  (run, lastsMs, storms) => {
+    storms[way] = share;
     run.hasLostFetches ||= way === "fetch";
-    time.after(lastsMs, () => {
-      network.storms[way] = 0;
+    run.time.after(lastsMs, () => {
+      storms[way] = 0;
     });
     return `${100 * share} % of all ${way} requests are lost for ${seconds(lastsMs)} s`;
   };
@@ -45,7 +46,7 @@ export const FAULTS: readonly Fault[] = [
   storm("query", 0.3),
   storm("node", 0.3),
   // A storage that is unreachable for four seconds fails a job.
-  (run, lastsMs) => storm("fetch", 0.15)(run, Math.min(lastsMs, 2000)),
+  (run, lastsMs, storms) => storm("fetch", 0.15)(run, Math.min(lastsMs, 2000), storms),
 ];
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(1);

@@ -4,12 +4,12 @@ import type { NotificationLog } from "#shared/api/job-responses.ts";
 import { parseLeaseId } from "#shared/ids.ts";
 import type { JobView } from "#shared/job/job-view.ts";
 import { STORAGE_HOST } from "../internet.ts";
-import type { Accepted, SeededRun } from "./seeded-run.ts";
+import type { Accepted, SimulatedRun } from "./simulated-run.ts";
 
 const FINAL = ["job.completed", "job.failed"];
 
 /** Returns the violated invariants. */
-export async function violationsOf(run: SeededRun): Promise<string[]> {
+export async function violationsOf(run: SimulatedRun): Promise<string[]> {
   const violations: string[] = [];
   for (const job of run.jobs) {
     const found = await violationsOfJob(run, job);
@@ -25,7 +25,7 @@ export async function violationsOf(run: SeededRun): Promise<string[]> {
   return violations;
 }
 
-async function violationsOfJob(run: SeededRun, job: Accepted): Promise<string[]> {
+async function violationsOfJob(run: SimulatedRun, job: Accepted): Promise<string[]> {
   const view = (await run.service.get(job.apiKey, `/jobs/${job.id}`)) as JobView;
   if (!view.completed_at) return [`it has not ended: ${JSON.stringify(view)}`];
   const mayEnd = [...job.endings, ...(run.hasLostFetches ? ["job.failed"] : [])];
@@ -38,7 +38,7 @@ async function violationsOfJob(run: SeededRun, job: Accepted): Promise<string[]>
 }
 
 /** Each event is recorded once and delivered under its id, and a single event ends the job. */
-async function wrongNotifications(run: SeededRun, { id, apiKey }: Accepted, { status }: JobView): Promise<string[]> {
+async function wrongNotifications(run: SimulatedRun, { id, apiKey }: Accepted, { status }: JobView): Promise<string[]> {
   const log = (await run.service.get(apiKey, `/jobs/${id}/notifications`)) as NotificationLog;
   const received = run.webhooks.filter(({ body }) => body.includes(`"job_id":"${id}"`));
   const bodies = new Map<string, Set<string>>();
@@ -61,7 +61,7 @@ async function wrongNotifications(run: SeededRun, { id, apiKey }: Accepted, { st
 }
 
 /** A task whose result was accepted is never done again. */
-function repeatedTasks(run: SeededRun, { id }: Accepted): string[] {
+function repeatedTasks(run: SimulatedRun, { id }: Accepted): string[] {
   const done = (run.results.get(id) ?? []).map(({ task, attempt }) => [task, attempt] as const);
   return [...new Set(done.map(([task]) => task))].flatMap((task) => {
     const attempts = new Set(done.filter(([name]) => name === task).map(([, attempt]) => attempt));
@@ -70,7 +70,7 @@ function repeatedTasks(run: SeededRun, { id }: Accepted): string[] {
 }
 
 /** All files of a finished output are stored, and come from a single lease. */
-function wrongObjects(run: SeededRun, job: Accepted, view: JobView): string[] {
+function wrongObjects(run: SimulatedRun, job: Accepted, view: JobView): string[] {
   const { objects } = run.service.platform.internet;
   return Object.values(view.outputs).flatMap((output, index): string[] => {
     if (output.url === undefined && output.urls === undefined) return [];

@@ -1,4 +1,5 @@
 // The jobs of a seeded run, of all kinds. Each has its client's actions and its allowed ends.
+import type { Assignment } from "#shared/protocol/tasks.ts";
 import { SEGMENT_S, type Workload } from "../work.ts";
 
 export type Ending = "job.completed" | "job.failed" | "job.aborted";
@@ -11,6 +12,8 @@ export type PlannedJob = {
   /** Number of segments of each output, by its index. */
   readonly segments: readonly number[];
   readonly workload: Workload;
+  /** The tasks that fail, if the workload fails. */
+  readonly failing: Assignment["kind"];
   readonly submittedAfterMs: number;
   /** Time from its submission to its cancellation by the client; null: never. */
   readonly cancelledAfterMs: number | null;
@@ -24,10 +27,12 @@ type Kind = {
   readonly outputs: object;
   readonly settings?: object;
   readonly seconds: number;
-  readonly fails?: { readonly code: string; readonly message: string };
+  /** The tasks of this kind fail. */
+  readonly fails?: { readonly task: Assignment["kind"]; readonly code: string; readonly message: string };
+  readonly ends?: Ending;
 };
 
-const KINDS: Readonly<Record<string, Kind>> = {
+export const KINDS: Readonly<Record<string, Kind>> = {
   "video and image": { outputs: { "mp4:720p": { path: "a.mp4" }, "jpg:320x": { path: "a.jpg" } }, seconds: 60 },
   "many outputs": {
     outputs: {
@@ -52,20 +57,50 @@ const KINDS: Readonly<Record<string, Kind>> = {
   "no media": {
     outputs: { "mp4:720p": { path: "a.mp4" } },
     seconds: 60,
-    fails: { code: "input_not_media", message: "The source is no media file" },
+    fails: { task: "inspect", code: "input_not_media", message: "The source is no media file" },
+    ends: "job.failed",
+  },
+  "failing encode": {
+    outputs: { "mp4:720p": { path: "a.mp4" }, "jpg:320x": { path: "a.jpg" } },
+    seconds: 60,
+    fails: { task: "encode", code: "encoding_failed", message: "ffmpeg failed" },
+    ends: "job.failed",
+  },
+  // The output is encoded in one piece.
+  "chunks without audio": {
+    outputs: { "mp4:720p": { path: "a.mp4" } },
+    settings: { ultrafast: true },
+    seconds: 300,
+    fails: { task: "audio", code: "encoding_failed", message: "ffmpeg failed" },
   },
 };
 
 /** Files of 300 MB need several requests (parts of 100 MB), files of 8 MB a single request. */
-const SIZES = [8_000_000, 300_000_000];
+export const SIZES = [8_000_000, 300_000_000];
 
-/** Draws a job. Its number separates its files from other jobs' files. */
+/** Draws a job. */
 export function drawJob(number: number, random: () => number): PlannedJob {
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(items.length * random())] as Item;
   const kind = pick(Object.keys(KINDS));
-  const { outputs, settings, seconds, fails } = KINDS[kind] as Kind;
-  const isCancelled = random() < 0.15;
-  const ends: Ending = fails ? "job.failed" : "job.completed";
+  const cancelledAfterMs = random() < 0.15 ? 2 * MINUTE_MS * random() : null;
+  const times = {
+    fetchMs: 500 + 5000 * random(),
+    encodeMs: 2000 + 90_000 * random(),
+    chunkMs: 2000 + 30_000 * random(),
+    joinMs: 1000 + 10_000 * random(),
+  };
+  const job = jobOf(kind, number, { ...times, videoBytes: pick(SIZES) });
+  return {
+    ...job,
+    submittedAfterMs: 3 * MINUTE_MS * random(),
+    cancelledAfterMs,
+    endings: cancelledAfterMs === null ? job.endings : [...job.endings, "job.aborted"],
+  };
+}
+
+/** A job of a kind that is submitted at once. Its number separates its files from other jobs' files. */
+export function jobOf(kind: string, number: number, times: Omit<Workload, "seconds" | "fails">): PlannedJob {
+  const { outputs, settings, seconds, fails, ends = "job.completed" } = KINDS[kind] as Kind;
   return {
     kind,
     folder: `job-${number}`,
@@ -75,18 +110,11 @@ export function drawJob(number: number, random: () => number): PlannedJob {
       ...(settings ? { settings } : {}),
       input: { url: `https://media.example.com/job-${number}.mp4` },
     },
-    workload: {
-      seconds,
-      fetchMs: 500 + 5000 * random(),
-      encodeMs: 2000 + 90_000 * random(),
-      chunkMs: 2000 + 30_000 * random(),
-      joinMs: 1000 + 10_000 * random(),
-      videoBytes: pick(SIZES),
-      ...(fails ? { fails } : {}),
-    },
-    submittedAfterMs: 3 * MINUTE_MS * random(),
-    cancelledAfterMs: isCancelled ? 2 * MINUTE_MS * random() : null,
-    endings: isCancelled ? [ends, "job.aborted"] : [ends],
+    workload: { ...times, seconds, ...(fails ? { fails: { code: fails.code, message: fails.message } } : {}) },
+    failing: fails?.task ?? "inspect",
+    submittedAfterMs: 0,
+    cancelledAfterMs: null,
+    endings: [ends],
   };
 }
 

@@ -1,15 +1,25 @@
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 
-/** Tries seeds in a separate process, whose clock and network are replaced; returns its output. */
-export async function trySeeds(from: number, count: number, env: Record<string, string> = {}): Promise<string> {
-  const argv = ["test/simulation/run-seeds.ts", "--from", String(from), "--count", String(count)];
+/** Tries seeds; returns what the run prints. */
+export const trySeeds = (from: number, count: number, env: Record<string, string> = {}): Promise<string> =>
+  runSimulation(
+    ["test/simulation/run-seeds.ts", "--from", String(from), "--count", String(count)],
+    `${count} seeds from ${from}`,
+    env,
+  );
+
+/** Tries a share, such as `1/40`, of all single faults; returns what the run prints. */
+export const tryFaults = (share: string): Promise<string> =>
+  runSimulation(["test/simulation/run-faults.ts", "--share", share], `share ${share}`);
+
+/** Runs a script in a separate process, whose clock and network it replaces. Throws if it does not print its end. */
+async function runSimulation(argv: readonly string[], end: string, env: Record<string, string> = {}): Promise<string> {
   const child = spawn(process.execPath, argv, {
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const [printed, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  const isWhole = printed.includes(`${count} seeds from ${from}`);
-  if (!isWhole) throw new Error(`The seeds from ${from} did not end: ${printed}${errors}`);
+  if (!printed.includes(end)) throw new Error(`${argv.join(" ")} did not end: ${printed}${errors}`);
   return printed;
 }

@@ -1,11 +1,11 @@
-// A run in virtual time that a seed decides: numbers of nodes and jobs, delays of requests, and faults. The service is
-// real; the platform, the network and the nodes are simulated.
+// A run in virtual time: jobs, nodes, delays of requests, and faults. A seed decides all of them, or the run has a single
+// fault (single-fault.ts). The service is real; the platform, the network and the nodes are simulated.
 
 import { parseLeaseId } from "#shared/ids.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
 import { randomOf } from "#shared/testing/random.ts";
 import type { Delivered } from "../internet.ts";
-import { RandomNetwork } from "../network.ts";
+import { type Network, RandomNetwork, type Way } from "../network.ts";
 import { type NodeObserver, SimulatedNode } from "../node.ts";
 import type { NodeHost } from "../node-host.ts";
 import { Service } from "../service.ts";
@@ -32,16 +32,48 @@ export type Report = {
   readonly story: readonly string[];
 };
 
+/** What happens in a run, beside what its network does. */
+export type Plan = {
+  readonly seed: number;
+  readonly network: Network;
+  readonly random: () => number;
+  readonly jobs: readonly PlannedJob[];
+  readonly nodes: number;
+  /** Called when the nodes are connected, before the first job is submitted. */
+  readonly start: (run: SimulatedRun) => void;
+};
+
 /** Runs a seed in this process. Replaces the clock and the network of the process. */
-export async function runSeed(seed: number, root: string): Promise<Report> {
-  const run = new SeededRun(seed, root);
-  await run.happen();
-  return { seed, violations: await run.service.until(violationsOf(run)), story: run.story };
+export function runSeed(seed: number, root: string): Promise<Report> {
+  const random = randomOf(seed);
+  const network = new RandomNetwork(randomOf(seed + 1_000_000));
+  const jobs = Array.from({ length: 1 + Math.floor(5 * random()) }, (_, number) => drawJob(number, random));
+  const nodes = 1 + Math.floor(4 * random());
+  const start = (run: SimulatedRun): void => planFaults(run, network.storms, random);
+  return runPlan({ seed, network, random, jobs, nodes, start }, root);
 }
 
-export class SeededRun implements NodeObserver {
+/** Runs a plan to its end, and checks the invariants. */
+export async function runPlan(plan: Plan, root: string): Promise<Report> {
+  const run = new SimulatedRun(plan, root);
+  await run.happen();
+  return { seed: plan.seed, violations: await run.service.until(violationsOf(run)), story: run.story };
+}
+
+function planFaults(run: SimulatedRun, storms: Record<Way, number>, random: () => number): void {
+  const count = Math.floor(10 * random());
+  for (let number = 0; number < count; number++) {
+    const fault = FAULTS[Math.floor(FAULTS.length * random())];
+    const lastsMs = drawDurationMs(random);
+    run.time.after(FAULTY_MS * random(), () => {
+      run.faults += 1;
+      if (fault) run.note(fault(run, lastsMs, storms));
+    });
+  }
+}
+
+export class SimulatedRun implements NodeObserver {
   readonly service: Service;
-  readonly network: RandomNetwork;
   readonly story: string[] = [];
   readonly jobs: Accepted[] = [];
   readonly webhooks: Delivered[] = [];
@@ -51,20 +83,16 @@ export class SeededRun implements NodeObserver {
   faults = 0;
   /** True if the storage or the receiver was unreachable for a time: a job may fail then. */
   hasLostFetches = false;
-  readonly #random: () => number;
-  readonly #planned: PlannedJob[];
+  readonly #plan: Plan;
   #token = "";
   #nodes: SimulatedNode[] = [];
-  readonly #workloads = new Map<string, PlannedJob["workload"]>();
+  readonly #jobsById = new Map<string, PlannedJob>();
   #startedAt = 0;
   #starts = 0;
 
-  constructor(seed: number, root: string) {
-    this.#random = randomOf(seed);
-    this.network = new RandomNetwork(randomOf(seed + 1_000_000));
-    this.service = new Service({ root, seed, isExact: true, network: this.network });
-    const jobs = 1 + Math.floor(5 * this.#random());
-    this.#planned = Array.from({ length: jobs }, (_, number) => drawJob(number, this.#random));
+  constructor(plan: Plan, root: string) {
+    this.#plan = plan;
+    this.service = new Service({ root, seed: plan.seed, isExact: true, network: plan.network });
   }
 
   get time(): VirtualTime {
@@ -86,12 +114,11 @@ export class SeededRun implements NodeObserver {
     };
     const keys = [await service.until(service.newAccount("one")), await service.until(service.newAccount("other"))];
     this.#token = await service.until(service.newToken("nodes"));
-    const nodes = 1 + Math.floor(4 * this.#random());
-    for (let number = 1; number <= nodes; number++) this.#startNode(`node-${number}`);
+    for (let number = 1; number <= this.#plan.nodes; number++) this.#startNode(`node-${number}`);
     await time.run(time.now + MINUTE_MS);
     this.#startedAt = time.now;
-    const submitted = this.#planned.map((job, at) => this.#live(job, keys[at % 2] ?? "", at));
-    this.#planFaults();
+    this.#plan.start(this);
+    const submitted = this.#plan.jobs.map((job, at) => this.#live(job, keys[at % 2] ?? "", at));
     this.#sweepForever();
     await service.until(Promise.all(submitted));
     await time.run(Math.max(time.now, this.#startedAt + FAULTY_MS) + AT_REST_MS);
@@ -132,17 +159,17 @@ export class SeededRun implements NodeObserver {
   }
 
   #anyNode(): SimulatedNode | undefined {
-    return this.#nodes[Math.floor(this.#nodes.length * this.#random())];
+    return this.#nodes[Math.floor(this.#nodes.length * this.#plan.random())];
   }
 
   #startNode(nodeId: string, noted: Parameters<SimulatedNode["start"]>[0] = []): void {
     const { platform } = this.service;
     this.#starts += 1;
-    const node = new SimulatedNode(lossy(platform, this.network), {
+    const node = new SimulatedNode(lossy(platform, this.#plan.network), {
       nodeId,
       token: this.#token,
       slots: { inspect: 1, encode: 1 + (this.#starts % 2) },
-      latencyMs: 5 + 100 * this.#random(),
+      latencyMs: 5 + 100 * this.#plan.random(),
       observer: this,
       hello: { features: ["growing-join"] },
       workloadOf: (assignment) => this.#workloadOf(assignment),
@@ -165,23 +192,11 @@ export class SeededRun implements NodeObserver {
   /** Finds a job by the name of its source, which its first task has. A job may run before its client has its id. */
   #workloadOf({ jobId, task, kind }: Assignment): PlannedJob["workload"] {
     const number = "sourceUrl" in task ? /job-(\d+)\.mp4/.exec(task.sourceUrl)?.[1] : undefined;
-    const known = this.#workloads.get(jobId) ?? this.#planned[Number(number)]?.workload;
-    if (!known) throw new Error(`No job has the source of ${jobId}`);
-    this.#workloads.set(jobId, known);
-    const { fails, ...works } = known;
-    return kind === "inspect" ? known : works;
-  }
-
-  #planFaults(): void {
-    const count = Math.floor(10 * this.#random());
-    for (let number = 0; number < count; number++) {
-      const fault = FAULTS[Math.floor(FAULTS.length * this.#random())];
-      const lastsMs = drawDurationMs(this.#random);
-      this.time.after(FAULTY_MS * this.#random(), () => {
-        this.faults += 1;
-        if (fault) this.note(fault(this, lastsMs));
-      });
-    }
+    const job = this.#jobsById.get(jobId) ?? this.#plan.jobs[Number(number)];
+    if (!job) throw new Error(`No job has the source of ${jobId}`);
+    this.#jobsById.set(jobId, job);
+    const { fails, ...works } = job.workload;
+    return kind === job.failing ? job.workload : works;
   }
 
   #sweepForever(): void {
@@ -194,7 +209,7 @@ export class SeededRun implements NodeObserver {
 }
 
 /** The platform as nodes reach it, over a network that loses requests. */
-function lossy(platform: NodeHost, network: RandomNetwork): NodeHost {
+function lossy(platform: NodeHost, network: Network): NodeHost {
   return {
     time: platform.time,
     random: platform.random,
@@ -203,15 +218,16 @@ function lossy(platform: NodeHost, network: RandomNetwork): NodeHost {
     request: async (path, init) => {
       const fate = network.fateOf("node");
       if (fate === "lost") throw new TypeError("fetch failed");
+      if (fate === "sent twice") await platform.request(path, init);
       const response = await platform.request(path, init);
-      if (fate !== "passes") throw new TypeError("fetch failed");
+      if (fate === "answer lost") throw new TypeError("fetch failed");
       return response;
     },
     connect: async (headers, origin) => {
       const fate = network.fateOf("node");
       if (fate === "lost") return null;
       const socket = await platform.connect(headers, origin);
-      if (fate === "passes") return socket;
+      if (fate !== "answer lost") return socket;
       socket?.fallSilent();
       return null;
     },
