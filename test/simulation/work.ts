@@ -44,6 +44,7 @@ export type Lease = {
 const SMALL_BYTES = 20_000;
 /** Time of the PUTs of a file. */
 const PUT_MS = 400;
+const MAX_UPLOAD_REQUESTS = 20;
 /** The duration of a segment of a stream. */
 export const SEGMENT_S = 6;
 
@@ -171,9 +172,13 @@ async function upload(
   files: readonly FileName[],
   sizeBytes: number,
 ): Promise<UploadedFile[]> {
-  const answer = (await lease.post("uploads", {
-    files: files.map((file) => ({ output, file, sizeBytes })),
-  })) as UploadsAnswer;
+  const wanted = { files: files.map((file) => ({ output, file, sizeBytes })) };
+  let answer = (await lease.post("uploads", wanted)) as UploadsAnswer;
+  // Like a real node: a storage that does not respond may be back soon.
+  for (let tries = 1; "failure" in answer && tries < MAX_UPLOAD_REQUESTS; tries++) {
+    await lease.sleep(PUT_MS);
+    answer = (await lease.post("uploads", wanted)) as UploadsAnswer;
+  }
   if ("failure" in answer) throw new Error(answer.failure.message);
   await lease.sleep(PUT_MS);
   for (const part of answer.uploads.flatMap(({ parts }) => parts)) lease.put(part.url, part.sizeBytes);

@@ -32,7 +32,7 @@ export type Report = {
   readonly story: readonly string[];
 };
 
-/** What happens in a run, beside what its network does. */
+/** Jobs, nodes and faults of a run, beside the faults of its network. */
 export type Plan = {
   readonly seed: number;
   readonly network: Network;
