@@ -15,14 +15,7 @@ export const dev: Run = async (_context, _args, options) =>
 export const node: Run = async () => runNode([]);
 
 export const deploy: Run = async (_context, _args, options) =>
-  runScript("local/deploy/deploy.ts", [
-    ...(options.dryRun === true ? ["--dry-run"] : []),
-    ...(typeof options.subdomain === "string" ? ["--subdomain", options.subdomain] : []),
-    ...(typeof options.location === "string" ? ["--location", options.location] : []),
-    ...(options.force === true ? ["--force"] : []),
-    ...(options.rotateMasterSecret === true ? ["--rotate-master-secret"] : []),
-    ...(options.dropOldMasterSecret === true ? ["--drop-old-master-secret"] : []),
-  ]);
+  runScript("local/deploy/deploy.ts", options.dryRun === true ? ["--dry-run"] : []);
 
 export const runNode = (args: readonly string[]): Promise<number> => runScript("encoder-node/main.ts", args);
 

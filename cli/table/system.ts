@@ -124,14 +124,7 @@ export const SYSTEM_COMMANDS: readonly CommandSpec[] = [
   {
     name: "deploy",
     summary: "Deploy the service to Cloudflare, with all that it needs there",
-    options: [
-      { flags: "--dry-run", description: "Show the steps, and build the Workers" },
-      { flags: "--subdomain <name>", description: "The name at workers.dev of an account that has none" },
-      { flags: "--location <region>", description: "Where a new database is: wnam, enam, weur, eeur, apac or oc" },
-      { flags: "--force", description: "Also deploy unchanged parts" },
-      { flags: "--rotate-master-secret", description: "Put a new MASTER_SECRET before the current secret" },
-      { flags: "--drop-old-master-secret", description: "Keep only the newest MASTER_SECRET (docs/operating.md)" },
-    ],
+    options: [{ flags: "--dry-run", description: "Build the Worker, and change nothing" }],
     handlesSignals: true,
     load: async () => (await import("../system/repository.ts")).deploy,
   },

@@ -1,40 +1,40 @@
 // The end of a deploy: creates the first account, and shows the operator the next steps.
 import { messageOf } from "#shared/log.ts";
 import { CopraAdmin } from "../../client/admin.ts";
-import type { Config } from "./configs.ts";
 import { type Access, type Deployed, ensureAccess, isReachable } from "./first-access.ts";
-import type { DeployOptions } from "./options.ts";
 import { type Service, STATE_FILE } from "./state.ts";
 
-type Opening = Pick<DeployOptions, "env" | "print" | "stateFile" | "fetch"> & { readonly config: Config };
+export type Opening = {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly print: (line: string) => void;
+  readonly stateFile?: string;
+  /** Sends requests to the deployed service. */
+  readonly fetch?: typeof fetch;
+};
 
 /** Creates the first account and node token, and prints the next steps. Returns the updated state of the service. */
-export async function openService(opening: Opening, service: Service): Promise<Service> {
-  const { config, env, print, stateFile, fetch = globalThis.fetch } = opening;
-  const url = typeof config.vars.PUBLIC_URL === "string" ? config.vars.PUBLIC_URL : service.url;
-  if (url === undefined) {
-    print("Cloudflare names no host of the service: set workers_dev or a route in wrangler.toml");
-    return service;
-  }
-  const token = env.COPRA_ADMIN_TOKEN || env.ADMIN_TOKEN || service.secrets.ADMIN_TOKEN;
+export async function openService(opening: Opening, service: Service & { url: string }): Promise<Service> {
+  const { env, print, stateFile, fetch = globalThis.fetch } = opening;
+  const { url } = service;
+  const token = env.COPRA_ADMIN_TOKEN || service.secrets.ADMIN_TOKEN || env.ADMIN_TOKEN;
   // The new secrets would be in the log of the build.
-  if (env.CI || env.WORKERS_CI) return { ...service, url };
+  if (env.CI || env.WORKERS_CI) return service;
   if (token === undefined) {
     print(`${url} is deployed. With COPRA_ADMIN_TOKEN, the next deploy also creates the first account and node token`);
-    return { ...service, url };
+    return service;
   }
   if (!(await isReachable({ url, fetch }))) {
     print(`${url} does not answer yet: run npm run deploy again in a minute, for the first account and node token`);
-    return { ...service, url };
+    return service;
   }
   const deployed: Deployed = { url, token, fetch };
   try {
     const { access, isNew } = await ensureAccess(deployed, service.access);
     for (const line of isNew ? await newLines(deployed, access, stateFile) : [`${url}/dashboard`]) print(line);
-    return { ...service, url, access };
+    return { ...service, access };
   } catch (error) {
     print(`${url} is deployed, but does not accept the admin token that is known here: ${messageOf(error)}`);
-    return { ...service, url };
+    return service;
   }
 }
 

@@ -1,5 +1,5 @@
 // wrangler deploys the Worker to a fake account, and workerd runs the uploaded Worker.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Miniflare } from "miniflare";
@@ -12,7 +12,7 @@ import { FakeCloudflare } from "./testing/fake-cloudflare.ts";
 import { runUploaded } from "./testing/run-uploaded.ts";
 import { wrangler } from "./wrangler.ts";
 
-/** The tests run wrangler four times. */
+/** The tests run wrangler a dozen times. */
 const LIMIT_MS = 480_000;
 
 let folder: string;
@@ -23,7 +23,6 @@ const printed: string[] = [];
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "copra-with-wrangler-"));
   account = await FakeCloudflare.start();
-  account.subdomain = null;
   await deployOnce();
 }, LIMIT_MS);
 afterAll(async () => {
@@ -34,16 +33,14 @@ afterAll(async () => {
 
 const stateFile = (): string => join(folder, "copra.json");
 
-async function deployOnce(): Promise<void> {
+async function deployOnce(env: Record<string, string> = {}, target = account, file = stateFile()): Promise<void> {
+  await ensureAssets();
   await deploy({
-    run: (args, { env } = {}) => wrangler(args, { env: { ...account.env, ...env } }),
-    args: ["--outdir", join(folder, "built"), "--subdomain", "someone"],
-    env: account.env,
+    run: wrangler,
+    args: ["--outdir", join(folder, "built")],
+    env: { ...process.env, CI: "", ...target.env, ...env },
     print: (line) => printed.push(line),
-    buildAssets: () => ensureAssets(),
-    ask: (name) => Promise.reject(new Error(`asked for ${name}`)),
-    askSubdomain: () => Promise.reject(new Error("asked for the subdomain")),
-    stateFile: stateFile(),
+    stateFile: file,
     fetch: send,
   });
 }
@@ -65,14 +62,16 @@ const State = z.object({
 });
 const accessOf = () => Object.values(State.parse(JSON.parse(readFileSync(stateFile(), "utf8"))).services)[0]?.access;
 
-it("registers a subdomain in a new account, migrates, uploads the Worker, and creates the first account", async () => {
+it("makes what the account lacks, with new secrets, and creates the first account", async () => {
   expect(account.unknown).toEqual([]);
-  expect(account.changes[0]).toBe("register someone.workers.dev");
   expect(account.assets).toEqual(expect.arrayContaining(["/player.html", "/shell.html"]));
   expect(account.assets.filter((name) => /\.(map|tsx?)$|^\/\./.test(name))).toEqual([]);
-  const deploys = account.changes.filter((change) => change.startsWith("deploy"));
-  expect(deploys).toEqual(["deploy copra with ADMIN_TOKEN MASTER_SECRET"]);
-  expect(account.changes.findLastIndex((change) => change.startsWith("migrate"))).toBe(account.changes.length - 2);
+  expect(account.changes).toEqual([
+    "create database copra",
+    "create bucket copra-storage",
+    "deploy copra with ADMIN_TOKEN MASTER_SECRET",
+  ]);
+  expect(statSync(stateFile()).mode & 0o777).toBe(0o600);
   expect(printed.join("\n")).toMatch(
     /Dashboard +https:\/\/copra\.someone\.workers\.dev\/dashboard#once=\S+ .*\nAPI key +\S+\n.*\nNode token +\S+/,
   );
@@ -80,12 +79,40 @@ it("registers a subdomain in a new account, migrates, uploads the Worker, and cr
   expect((await send("https://copra.someone.workers.dev/v2/jobs", options)).status).toBe(200);
 });
 
-it("changes nothing in the second deploy", async () => {
+it("migrates before an update, keeps the secrets and the access, and shows them once", async () => {
+  const [before, access] = [{ ...account.workers.get("copra")?.secrets }, accessOf()];
   account.changes.length = 0;
   printed.length = 0;
-  await deployOnce();
+  await deployOnce({ ADMIN_TOKEN: "another token of the environment" });
+  expect(account.changes).toEqual([expect.stringMatching(/^migrate 0000/), "deploy copra"]);
+  expect([account.workers.get("copra")?.secrets, accessOf()]).toEqual([before, access]);
+  expect(printed).toEqual(["https://copra.someone.workers.dev/dashboard"]);
+});
+
+it("leaves the deployed version when the database cannot be migrated, or the token lacks a permission", async () => {
+  account.changes.length = 0;
+  account.denied = { start: "/d1/", code: 7403 };
+  await expect(deployOnce()).rejects.toThrow(/The database could not be migrated: .*7403/);
+  account.denied = { start: "/workers/", code: 10000 };
+  await expect(deployOnce()).rejects.toThrow(/10000.*docs\/deploying\.md/);
+  account.denied = null;
   expect(account.changes).toEqual([]);
-  expect(printed[0]).toBe("Everything is as it should be");
+});
+
+it("names the remedy in an account without R2, and keeps the new secrets for the next deploy", async () => {
+  const bare = await FakeCloudflare.start();
+  const file = join(folder, "bare.json");
+  bare.hasR2 = false;
+  try {
+    await expect(deployOnce({}, bare, file)).rejects.toThrow(/no R2\. Enable it .*, or remove \[\[r2_buckets\]\]/);
+    expect(bare.workers.size).toBe(0);
+    expect(Object.keys(JSON.parse(readFileSync(file, "utf8")).services.copra.secrets).sort()).toEqual([
+      "ADMIN_TOKEN",
+      "MASTER_SECRET",
+    ]);
+  } finally {
+    await bare.close();
+  }
 });
 
 it("gives a job to a node", async () => {

@@ -5,32 +5,26 @@ import { join } from "node:path";
 import { ROOT } from "../home/constants.ts";
 
 export type WranglerResult = { readonly code: number; readonly stdout: string; readonly stderr: string };
-/** `env` adds to the environment of this process. */
-export type WranglerOptions = { readonly show?: boolean; readonly env?: Readonly<Record<string, string>> };
-export type Wrangler = (args: readonly string[], options?: WranglerOptions) => Promise<WranglerResult>;
+/** `env` replaces the environment of this process. */
+export type WranglerOptions = { readonly isShown?: boolean; readonly env?: NodeJS.ProcessEnv };
 
-/** Runs wrangler. With `show`, its output appears at once. */
-export const wrangler: Wrangler = async (args, { show = false, env = {} } = {}) => {
+/** Runs wrangler. With `isShown`, its output appears at once, and it may ask the operator. */
+export async function wrangler(
+  args: readonly string[],
+  { isShown = false, env = process.env }: WranglerOptions = {},
+): Promise<WranglerResult> {
   const script = join(ROOT, "node_modules", "wrangler", "bin", "wrangler.js");
-  // The configuration already has the name from Cloudflare's builds.
-  const { WRANGLER_CI_OVERRIDE_NAME: _, ...inherited } = process.env;
-  const child = spawn(process.execPath, [script, ...args], {
-    cwd: ROOT,
-    stdio: ["ignore", "pipe", "pipe"],
-    env: { ...inherited, ...env },
-  });
+  const stdio = isShown ? (["inherit", "inherit", "pipe"] as const) : (["ignore", "pipe", "pipe"] as const);
+  const child = spawn(process.execPath, [script, ...args], { cwd: ROOT, stdio: [...stdio], env });
   const [stdout, stderr]: [string[], string[]] = [[], []];
-  child.stdout.on("data", (data: Buffer) => {
-    stdout.push(data.toString());
-    if (show) process.stdout.write(data);
-  });
-  child.stderr.on("data", (data: Buffer) => {
+  child.stdout?.on("data", (data: Buffer) => stdout.push(data.toString()));
+  child.stderr?.on("data", (data: Buffer) => {
     stderr.push(data.toString());
-    if (show) process.stderr.write(data);
+    if (isShown) process.stderr.write(data);
   });
   const [code] = await once(child, "close");
   return { code: typeof code === "number" ? code : 1, stdout: stdout.join(""), stderr: stderr.join("") };
-};
+}
 
 /** The message of a failed run, without wrangler's frame around it. */
 export function reasonOf({ stdout, stderr }: WranglerResult): string {

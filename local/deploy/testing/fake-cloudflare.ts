@@ -8,8 +8,9 @@ import type { AddressInfo } from "node:net";
 import * as z from "zod";
 import { type Call, FakeDatabases, type Reply, refuse } from "./fake-databases.ts";
 
-export const ACCOUNT_ID = "0123456789abcdef0123456789abcdef";
-export const TOKEN = "token-of-the-account";
+const ACCOUNT_ID = "0123456789abcdef0123456789abcdef";
+const TOKEN = "token-of-the-account";
+const ACCOUNT = { id: ACCOUNT_ID, name: "Someone's account", type: "standard" };
 
 const Metadata = z.looseObject({
   main_module: z.string(),
@@ -44,15 +45,11 @@ export class FakeCloudflare {
   readonly workers = new Map<string, FakeWorker>();
   /** The files that Cloudflare serves besides the Worker. */
   assets: readonly string[] = [];
-  accounts = [{ id: ACCOUNT_ID, name: "Someone's account", type: "standard" }];
   hasR2 = true;
   /** The account's name at workers.dev; null: a new account without a name. */
   subdomain: string | null = "someone";
   /** Paths that start with `start` are forbidden for the token; the response has the code. */
   denied: { readonly start: string; readonly code: number } | null = null;
-  /** Fails the next upload of this Worker. */
-  failsOnce: string | null = null;
-  failure = { code: 10021, message: "The upload failed, because the test wants it" };
   readonly #server: Server;
 
   private constructor() {
@@ -103,7 +100,7 @@ export class FakeCloudflare {
     }
     const contentType = request.headers["content-type"] ?? "";
     const found =
-      (await this.#account(call)) ??
+      this.#account(call) ??
       (await this.#databases.answer(call)) ??
       (await this.#bucket(call)) ??
       (await this.#worker(call, contentType));
@@ -112,18 +109,12 @@ export class FakeCloudflare {
     return refuse(404, 7003, "Could not route to the path");
   }
 
-  async #account({ method, path, body }: Call): Promise<Reply | null> {
+  #account({ path }: Call): Reply | null {
     if (path === "/user/tokens/verify") return { result: { id: "t", status: "active" } };
     if (path === "/user") return refuse(403, 9109, "Unauthorized to access requested resource");
-    if (path === "/accounts") return { result: this.accounts };
-    if (path === "/memberships") return { result: this.accounts.map((account) => ({ account })) };
+    if (path === "/accounts") return { result: [ACCOUNT] };
+    if (path === "/memberships") return { result: [{ account: ACCOUNT }] };
     if (path !== "/workers/subdomain") return null;
-    if (method === "PUT") {
-      const { subdomain } = z.object({ subdomain: z.string() }).parse(JSON.parse(String(await body())));
-      if (subdomain === "taken") return refuse(409, 10031, "workers.api.error.subdomain_unavailable");
-      this.subdomain = subdomain;
-      this.changes.push(`register ${subdomain}.workers.dev`);
-    }
     return this.subdomain === null
       ? refuse(404, 10007, "workers.api.error.subdomain_not_found")
       : { result: { subdomain: this.subdomain } };
@@ -199,10 +190,6 @@ export class FakeCloudflare {
       headers: { "content-type": contentType },
     }).formData();
     const metadata = Metadata.parse(JSON.parse(String(form.get("metadata"))));
-    if (this.failsOnce === name) {
-      this.failsOnce = null;
-      return refuse(400, this.failure.code, this.failure.message);
-    }
     const modules: Record<string, string> = {};
     for (const [key, value] of form)
       if (key !== "metadata" && typeof value !== "string") modules[key] = await value.text();

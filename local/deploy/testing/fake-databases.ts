@@ -33,7 +33,6 @@ export class FakeDatabases {
     if (!database) return refuse(404, 7404, `The database ${id} could not be found`);
     if (verb === undefined)
       return { result: { uuid: this.#idOf(database.name), name: database.name, version: "production", num_tables: 1 } };
-    if (verb === "time_travel/bookmark") return { result: { bookmark: "00000001-00000002-00000003" } };
     if (verb !== "query") return null;
     const { sql } = z.object({ sql: z.string() }).parse(JSON.parse(String(await body())));
     return this.#query(database.data, sql);
@@ -44,14 +43,13 @@ export class FakeDatabases {
   }
 
   #create(body: string): Reply {
-    const Body = z.object({ name: z.string(), primary_location_hint: z.string().optional() });
-    const { name, primary_location_hint: location } = Body.parse(JSON.parse(body));
+    const { name } = z.object({ name: z.string() }).parse(JSON.parse(body));
     if ([...this.all.values()].some((database) => database.name === name)) {
       return refuse(400, 7502, "A database with that name already exists");
     }
     const uuid = randomUUID();
     this.all.set(uuid, { name, data: new DatabaseSync(":memory:") });
-    this.#changes.push(`create database ${name}${location === undefined ? "" : ` in ${location}`}`);
+    this.#changes.push(`create database ${name}`);
     return { result: { uuid, name, version: "production", created_at: new Date().toISOString() } };
   }
 
