@@ -1,7 +1,8 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, it } from "vitest";
-import { serviceChecks } from "./service-checks.ts";
+import type { NodeList } from "../../client/index.ts";
+import { fleetCheck, serviceChecks } from "./service-checks.ts";
 
 let server: Server | undefined;
 afterEach(() => server?.close());
@@ -27,8 +28,18 @@ const notReady = {
 it.each<[string, number, object, object[]]>([
   ["is ready", 200, { status: "ready", nodes: 1 }, [{ result: "ok" }]],
   ["is not, and why", 503, notReady, [{ result: "failed", detail: expect.stringContaining(notReady.message) }]],
-  ["is of an earlier version", 404, { ...notReady, error_code: "route_not_found" }, []],
 ])("reports that a service %s", async (_, status, body, expected) => {
   const checks = await checksOf(status, body);
   expect(checks.filter(({ name }) => name === "ready")).toMatchObject(expected);
+});
+
+it.each([
+  ["in order", {}, "ok"],
+  ["of another version", { version: "0.9.0" }, "missing"],
+  ["in quarantine", { state: "quarantined" }, "missing"],
+  ["with a full disk", { disk: { free_bytes: 1e9, total_bytes: 2e12 } }, "missing"],
+])("counts a node %s", (_, changes, result) => {
+  const node = { state: "ready", version: "1.0.0", disk: { free_bytes: 1e12, total_bytes: 2e12 }, ...changes };
+  const check = fleetCheck([node as NodeList["nodes"][number]], "1.0.0");
+  expect(check).toMatchObject({ result, detail: `1 nodes, ${result === "ok" ? 0 : 1} with problems` });
 });

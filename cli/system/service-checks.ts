@@ -1,17 +1,17 @@
 // Checks of `doctor` that need the service.
 import { VERSION } from "#shared/version.ts";
 import { CopraAdmin } from "../../client/admin.ts";
-import { Copra, CopraError } from "../../client/index.ts";
+import { Copra, type NodeList } from "../../client/index.ts";
 import { namedFetch } from "../connection/named-fetch.ts";
 import type { Target } from "../connection/target.ts";
 import { type Context, targetOf } from "../context.ts";
 import { endOf } from "../exit.ts";
 import type { Check } from "./check.ts";
-import { fleetChecks } from "./fleet-checks.ts";
 
 const LIMIT_MS = 10_000;
 /** Maximum clock difference. Webhook receivers and storages reject signatures if clocks differ by some minutes. */
 const MAX_SKEW_S = 60;
+const LOW_DISK_BYTES = 10e9;
 
 export async function serviceChecks(context: Context): Promise<Check[]> {
   let target: Target;
@@ -38,7 +38,7 @@ export async function serviceChecks(context: Context): Promise<Check[]> {
     { name: "service", result: "ok", detail: name },
     clockCheck(reached.skewSeconds),
     nodesCheck(reached.nodes),
-    ...(await readyCheck(url, signal)),
+    await readyCheck(url, signal),
     ...(key === null
       ? []
       : [
@@ -53,11 +53,25 @@ export async function serviceChecks(context: Context): Promise<Check[]> {
 }
 
 async function operatorChecks(admin: CopraAdmin, signal: AbortSignal): Promise<Check[]> {
-  let fleet: Check[] = [];
+  let nodes: NodeList["nodes"] = [];
   const token = await credentialCheck("admin token", async () => {
-    fleet = await fleetChecks(admin, VERSION, signal);
+    nodes = await admin.nodes.list({ signal });
   });
-  return [token, ...fleet];
+  return [token, ...(token.result === "ok" ? [fleetCheck(nodes)] : [])];
+}
+
+/** Counts the nodes that get no work, and those that need an update or space. */
+export function fleetCheck(nodes: NodeList["nodes"], version = VERSION): Check {
+  const troubled = nodes.filter(
+    ({ state, version: own, disk }) =>
+      state === "not_ready" ||
+      state === "quarantined" ||
+      (own !== null && own !== version) ||
+      (disk !== null && disk.free_bytes < LOW_DISK_BYTES),
+  );
+  const detail = `${nodes.length} nodes, ${troubled.length} with problems`;
+  if (troubled.length === 0) return { name: "fleet", result: "ok", detail };
+  return { name: "fleet", result: "missing", detail, advice: "copra nodes ls has their states, versions and disks" };
 }
 
 type Reached = { readonly skewSeconds: number | null; readonly nodes: number | null } | { readonly error: string };
@@ -95,15 +109,13 @@ export function clockCheck(skewSeconds: number | null): Check {
     : { name: "clock", result: "ok", detail: "agrees with the service" };
 }
 
-/** Returns no check for a service of an earlier version. */
-async function readyCheck(url: string, signal: AbortSignal): Promise<Check[]> {
+async function readyCheck(url: string, signal: AbortSignal): Promise<Check> {
   try {
     await new Copra({ url, retries: 0, fetch: namedFetch }).ready({ signal });
-    return [{ name: "ready", result: "ok", detail: "settings, database and hubs are in order" }];
+    return { name: "ready", result: "ok", detail: "settings, database and hubs are in order" };
   } catch (error) {
-    if (error instanceof CopraError && error.status === 404) return [];
     const advice = "See the log of the control plane";
-    return [{ name: "ready", result: "failed", detail: endOf(error).message, advice }];
+    return { name: "ready", result: "failed", detail: endOf(error).message, advice };
   }
 }
 
