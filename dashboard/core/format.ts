@@ -127,14 +127,3 @@ export const dateTime = formatter({
   second: "2-digit",
   timeZoneName: "short",
 });
-
-/** `$12.40`; an amount below a cent keeps its significant digits. */
-export function money(value: Maybe, currency = "USD"): string {
-  if (!isKnown(value)) return UNKNOWN;
-  const small = Math.abs(value) > 0 && Math.abs(value) < 0.01;
-  return new Intl.NumberFormat("en-US", {
-    style: "currency",
-    currency,
-    ...(small ? { maximumSignificantDigits: 2 } : { maximumFractionDigits: 2 }),
-  }).format(value);
-}

@@ -10,8 +10,6 @@ export type Preferences = {
   readonly shortcuts: boolean;
   /** The account that an operator looks at. */
   readonly account: string | null;
-  /** US dollars per minute of output at another service; null: the list prices of the usage page. */
-  readonly prices: Readonly<Record<string, number>> | null;
   readonly views: readonly SavedView[];
   /** Columns of the list of jobs, separated by commas; null: the usual columns. */
   readonly columns: string | null;
@@ -21,7 +19,6 @@ const DEFAULTS: Preferences = {
   theme: "system",
   shortcuts: true,
   account: null,
-  prices: null,
   views: [],
   columns: null,
 };

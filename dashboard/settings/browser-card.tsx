@@ -1,9 +1,7 @@
 // Data that this browser keeps.
 import { type Preferences, prefer, preferences } from "../core/preferences.ts";
 import { Card } from "../parts/card.tsx";
-import { Button } from "../parts/controls/button.tsx";
 import { Check } from "../parts/controls/form.tsx";
-import { Link } from "../parts/controls/link.tsx";
 
 const THEMES = [
   ["system", "As the system"],
@@ -12,7 +10,7 @@ const THEMES = [
 ] as const satisfies readonly (readonly [Preferences["theme"], string])[];
 
 export function BrowserCard() {
-  const { theme, shortcuts, prices } = preferences.value;
+  const { theme, shortcuts } = preferences.value;
   return (
     <Card title="This browser">
       <div class="body stack">
@@ -34,14 +32,6 @@ export function BrowserCard() {
             Press <kbd>?</kbd> for a list. Switch them off if you dictate text.
           </p>
         </fieldset>
-        <div class="field">
-          <h3>Prices to compare with</h3>
-          <p class="row">
-            {prices === null ? "List prices." : "Your own prices."}{" "}
-            <Link to="/usage">Change them on the usage page</Link>
-            {prices !== null && <Button text="Back to list prices" onClick={() => prefer({ prices: null })} />}
-          </p>
-        </div>
       </div>
     </Card>
   );

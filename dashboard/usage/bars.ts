@@ -1,7 +1,7 @@
 // Days of usage as bars: sums, heights, and grid lines. Pure.
 import type { UsageDay } from "../../client/index.ts";
 import { count } from "../core/format.ts";
-import { TIERS, type Tier } from "../core/prices.ts";
+import { TIERS, type Tier } from "../core/tiers.ts";
 
 /** A bar: its days, and its parts from below. */
 export type Bar = {

@@ -1,7 +1,7 @@
 // Minutes of output by day as bars. The table below the chart has the numbers.
 import { useId } from "preact/hooks";
 import { amount, date } from "../core/format.ts";
-import { TIER_NAMES, TIERS, type Tier } from "../core/prices.ts";
+import { TIER_NAMES, TIERS, type Tier } from "../core/tiers.ts";
 import { useWidth } from "../parts/use-width.ts";
 import { axisText, type Bar, scaleOf, stackOf } from "./bars.ts";
 

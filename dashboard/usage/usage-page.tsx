@@ -1,10 +1,10 @@
-// The usage of the account by day, and its price at another service.
+// The usage of the account by day.
 import type { UsageTotal } from "../../client/index.ts";
-import { amount, bytes, count, money, plural } from "../core/format.ts";
+import { amount, bytes, count, plural } from "../core/format.ts";
 import { query, setQuery } from "../core/location.ts";
-import { costOf, currentPrices, TIERS } from "../core/prices.ts";
 import { copra } from "../core/service.ts";
 import { account } from "../core/session.ts";
+import { TIERS } from "../core/tiers.ts";
 import { Card } from "../parts/card.tsx";
 import { Button } from "../parts/controls/button.tsx";
 import { type Fact, Facts } from "../parts/facts.tsx";
@@ -13,7 +13,6 @@ import { useResource } from "../parts/use-resource.ts";
 import { barsOf } from "./bars.ts";
 import { Chart } from "./chart.tsx";
 import { PRESETS, type Preset, type Range, rangeOf } from "./range.ts";
-import { Savings } from "./savings.tsx";
 import "./usage.css";
 import { UsageTable } from "./usage-table.tsx";
 
@@ -30,14 +29,11 @@ export default function UsagePage() {
         {(value) => (
           <div class="stack">
             <UsageFigures total={value.total} />
-            <div class="usage-columns">
-              <Card title="Minutes of output">
-                <div class="body">
-                  <Chart bars={barsOf(value.days)} />
-                </div>
-              </Card>
-              <Savings seconds={value.total.output_seconds} />
-            </div>
+            <Card title="Minutes of output">
+              <div class="body">
+                <Chart bars={barsOf(value.days)} />
+              </div>
+            </Card>
             <UsageTable usage={value} />
           </div>
         )}
@@ -92,7 +88,6 @@ function UsageFigures({ total }: { readonly total: UsageTotal }) {
       seconds > 0 ? `${amount(node_seconds / seconds)} s for a second of output` : "",
     ],
     ["Stored", bytes(stored_bytes), "files of finished outputs"],
-    ["Elsewhere", money(costOf(output_seconds, currentPrices().prices)), "at a service that charges by the minute"],
   ];
   return <Facts look="key-figures" facts={figures} />;
 }

@@ -1,6 +1,6 @@
 import type { Usage, UsageDay, UsageTotal } from "../../client/index.ts";
 import { amount, bytes, count, date } from "../core/format.ts";
-import { TIER_NAMES, TIERS } from "../core/prices.ts";
+import { TIER_NAMES, TIERS } from "../core/tiers.ts";
 import { Card } from "../parts/card.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { type Column, Table } from "../parts/table.tsx";

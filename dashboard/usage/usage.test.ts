@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import type { UsageDay } from "../../client/index.ts";
-import { costOf, LIST_PRICES, pricesOf } from "../core/prices.ts";
 import { axisText, barsOf, scaleOf, stackOf } from "./bars.ts";
 import { rangeOf } from "./range.ts";
 
@@ -63,16 +62,5 @@ describe("bars", () => {
       ["audio", 11, 75, 8, 25],
       ["hd", 11, 25, 8, 50],
     ]);
-  });
-});
-
-describe("the price table", () => {
-  it("takes valid prices from the setting, and else list prices", () => {
-    expect(pricesOf(null)).toEqual(LIST_PRICES);
-    expect(pricesOf({ sd: 0, hd: 0.02, uhd: -1, audio: "1" })).toEqual({ ...LIST_PRICES, sd: 0, hd: 0.02 });
-  });
-
-  it("multiplies minutes by prices", () => {
-    expect(costOf({ audio: 0, sd: 0, hd: 1284 * 60, uhd: 0 }, LIST_PRICES)).toBeCloseTo(19.26);
   });
 });

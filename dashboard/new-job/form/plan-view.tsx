@@ -1,7 +1,6 @@
-// The plan of the request: outputs, renditions, skipped and rejected outputs, sizes and prices.
+// The plan of the request: outputs, renditions, skipped and rejected outputs, and sizes.
 import type { DryRunPlan } from "../../../client/index.ts";
-import { bytes, money, timecode } from "../../core/format.ts";
-import { costOf, currentPrices, LIST_SOURCE } from "../../core/prices.ts";
+import { bytes, timecode } from "../../core/format.ts";
 import { Loading } from "../../parts/loading.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
@@ -122,11 +121,6 @@ export const sizeText = (estimate: Pick<Estimate, "bytes" | "by"> | null): strin
 function Totals({ plan }: { readonly plan: DryRunPlan }) {
   const estimates = plan.outputs.flatMap((output) => estimateOf(output, plan) ?? []);
   if (estimates.length === 0) return null;
-  const seconds = { audio: 0, sd: 0, hd: 0, uhd: 0 };
-  for (const estimate of estimates) {
-    for (const [tier, value] of Object.entries(estimate.seconds)) seconds[tier as keyof typeof seconds] += value;
-  }
-  const { prices, isList } = currentPrices();
   const { width, height, duration, fps, audio, probe } = plan.assumed_source;
   return (
     <dl class="facts">
@@ -138,11 +132,6 @@ function Totals({ plan }: { readonly plan: DryRunPlan }) {
       </dd>
       <dt>All outputs</dt>
       <dd>about {bytes(estimates.reduce((sum, one) => sum + one.bytes, 0))}, without images</dd>
-      <dt>Elsewhere</dt>
-      <dd>
-        {money(costOf(seconds, prices))} at a service that charges by the minute
-        <p class="detail">{isList ? LIST_SOURCE : "Your price table (settings)"}</p>
-      </dd>
     </dl>
   );
 }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { DryRunPlan } from "../../../client/index.ts";
-import { estimateOf, tierOf, variantEstimates } from "./estimate.ts";
+import { estimateOf, variantEstimates } from "./estimate.ts";
 
 const source = { width: 1920, height: 1080, fps: 30, duration: 60, rotation: 0, audio: true };
 const video = (size: object, rate: object) => ({ codec: "h264", size: { width: null, height: null, ...size }, rate });
@@ -19,18 +19,18 @@ it.each<[string, object, object | null]>([
   [
     "a mean bitrate",
     { video: video({ height: 720 }, { bitrate_kbps: 2000, maxrate_kbps: null }), audio },
-    { bytes: (2128 * 1000 * 60) / 8, by: "exact", seconds: { hd: 60 } },
+    { bytes: (2128 * 1000 * 60) / 8, by: "exact" },
   ],
   [
     "a maximum below what the quality needs",
     { video: video({}, { quality: 5, maxrate_kbps: 1000 }), audio: null },
-    { bytes: 1000 * 1000 * 7.5, by: "most", seconds: { hd: 60 } },
+    { bytes: 1000 * 1000 * 7.5, by: "most" },
   ],
-  ["audio alone", { video: null, audio }, { bytes: 128 * 1000 * 7.5, by: "exact", seconds: { audio: 60 } }],
+  ["audio alone", { video: null, audio }, { bytes: 128 * 1000 * 7.5, by: "exact" }],
   [
     "a part of the source",
     { video: null, audio, offset_ms: 50_000, duration_ms: 30_000 },
-    { bytes: 128 * 1000 * 1.25, by: "exact", seconds: { audio: 10 } },
+    { bytes: 128 * 1000 * 1.25, by: "exact" },
   ],
 ])("estimates the size of an output with %s", (_, spec, expected) => {
   expect(estimate(planOf(spec))).toEqual(expected);
@@ -53,19 +53,9 @@ it("estimates streams by their renditions, in each package", () => {
     { video: null, audio: "a2", packages: ["hls"] },
   ];
   const hls = planOf({ variants, hls: {}, dash: null }, { type: "httpstream", renditions });
-  expect(estimate(hls)).toEqual({ bytes: (2128 + 64) * 1000 * 7.5, by: "exact", seconds: { hd: 60 } });
+  expect(estimate(hls)).toEqual({ bytes: (2128 + 64) * 1000 * 7.5, by: "exact" });
   const both = planOf({ variants, hls: {}, dash: {} }, { type: "httpstream", renditions });
   expect(estimate(both)?.bytes).toBe((2128 + 64) * 1000 * 15);
-});
-
-it.each([
-  [1280, 534, "hd"],
-  [960, 720, "hd"],
-  [1080, 1920, "hd"],
-  [1278, 718, "sd"],
-  [1440, 1082, "uhd"],
-] as const)("counts %i × %i as the tier %s", (width, height, tier) => {
-  expect(tierOf({ width, height })).toBe(tier);
 });
 
 it("estimates each variant of a stream, also variants of the same size, and none for sizes that are left out", () => {

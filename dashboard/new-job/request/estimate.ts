@@ -1,7 +1,6 @@
-// Estimates of the sizes of a plan's outputs, and of another service's price for them.
+// Estimates of the sizes of a plan's outputs.
 import type { DryRunPlan } from "../../../client/index.ts";
 import { type BitrateCodec, defaultBitrateKbps } from "../../../shared/plan/encoders/bitrates.ts";
-import type { Tier } from "../../core/prices.ts";
 import { isObject, valueAt } from "./edit.ts";
 
 type PlannedOutput = DryRunPlan["outputs"][number];
@@ -11,8 +10,6 @@ export type Estimate = {
   readonly bytes: number;
   /** `exact`: from a mean bitrate; `most`: from a maximum; `rough`: from the quality. */
   readonly by: "exact" | "most" | "rough";
-  /** Seconds of output in each tier of a price table. */
-  readonly seconds: Readonly<Partial<Record<Tier, number>>>;
 };
 
 const numberAt = (value: unknown, ...path: string[]): number | null => {
@@ -60,14 +57,6 @@ function sizeOf(video: unknown, source: Source): { width: number; height: number
   return { width: w, height: h };
 }
 
-/** The tier by the number of lines, in portrait and landscape (docs/usage.md). */
-export function tierOf({ width, height }: { readonly width: number; readonly height: number }): Tier {
-  const long = Math.max(width, height);
-  const lines = Math.min(width, height);
-  if (long > 1920 || lines > 1080) return "uhd";
-  return long >= 1280 || lines >= 720 ? "hd" : "sd";
-}
-
 /** The estimate of an output; null for small images, and for outputs that the plan does not make. */
 export function estimateOf(output: PlannedOutput, plan: DryRunPlan): Estimate | null {
   const { refusals: failures } = plan;
@@ -81,18 +70,15 @@ function fileEstimate(spec: unknown, source: Source): Estimate {
   const seconds = secondsOf(spec, source);
   const video = valueAt(spec, ["video"]);
   const audioKbps = source.audio ? (numberAt(spec, "audio", "bitrate_kbps") ?? 0) : 0;
-  if (!isObject(video)) return { bytes: bytesOf(audioKbps, seconds), by: "exact", seconds: { audio: seconds } };
-  const size = sizeOf(video, source);
-  const rate = videoRate(video, size);
-  return { bytes: bytesOf(rate.kbps + audioKbps, seconds), by: rate.by, seconds: { [tierOf(size)]: seconds } };
+  if (!isObject(video)) return { bytes: bytesOf(audioKbps, seconds), by: "exact" };
+  const rate = videoRate(video, sizeOf(video, source));
+  return { bytes: bytesOf(rate.kbps + audioKbps, seconds), by: rate.by };
 }
 
 const bytesOf = (kbps: number, seconds: number): number => (kbps * 1000 * seconds) / 8;
 
-type VariantEstimate = Pick<Estimate, "bytes" | "by"> & { readonly tier: Tier };
-
 /** The estimates of a stream's variants, in the order of the request; null for variants that the plan leaves out. */
-export function variantEstimates({ spec, renditions = [] }: PlannedOutput, source: Source): (VariantEstimate | null)[] {
+export function variantEstimates({ spec, renditions = [] }: PlannedOutput, source: Source): (Estimate | null)[] {
   const variants = valueAt(spec, ["variants"]);
   const packages = (["hls", "dash"] as const).filter((name) => valueAt(spec, [name]) != null).length || 1;
   return (Array.isArray(variants) ? variants : []).map((format) => {
@@ -104,23 +90,18 @@ export function variantEstimates({ spec, renditions = [] }: PlannedOutput, sourc
     const rate = size === null ? { kbps: 0, by: "exact" as const } : videoRate(video, size);
     const audioKbps = size === null || source.audio ? (numberAt(format, "audio", "bitrate_kbps") ?? 0) : 0;
     const bytes = bytesOf(rate.kbps + audioKbps, source.duration) * packages;
-    return { bytes, by: rate.by, tier: size === null ? "audio" : tierOf(size) };
+    return { bytes, by: rate.by };
   });
 }
 
 function streamEstimate(output: PlannedOutput, source: Source): Estimate {
   const estimates = variantEstimates(output, source).flatMap((one) => one ?? []);
-  const seconds: Partial<Record<Tier, number>> = {};
-  const hasVideo = estimates.some(({ tier }) => tier !== "audio");
-  for (const { tier } of estimates) {
-    if (tier !== "audio" || !hasVideo) seconds[tier] = (seconds[tier] ?? 0) + source.duration;
-  }
   const by = estimates.some((one) => one.by === "rough")
     ? "rough"
     : estimates.some((one) => one.by === "most")
       ? "most"
       : "exact";
-  return { bytes: estimates.reduce((sum, one) => sum + one.bytes, 0), by, seconds };
+  return { bytes: estimates.reduce((sum, one) => sum + one.bytes, 0), by };
 }
 
 /** True if a rendition fills a side of its format, or has the source's size. */
