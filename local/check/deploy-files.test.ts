@@ -32,9 +32,7 @@ describe("files for deployment", () => {
   it.each(["deploy/monitoring/alerts.yml", "deploy/monitoring/grafana-dashboard.json"])(
     "reads only metrics that exist in %s",
     (file) => {
-      const code = ["fleet/fleet-metrics", "routes/operator/metrics"]
-        .map((name) => read(`worker/http/${name}.ts`))
-        .join("\n");
+      const code = ["fleet/fleet-metrics", "fleet/metrics"].map((name) => read(`worker/http/${name}.ts`)).join("\n");
       const names = new Set(code.match(/(?<=")copra_[a-z_]+(?=")/g));
       const found = [...new Set(read(file).match(/copra_[a-z_]+/g))].map((name) =>
         name.replace(/_(total|bucket|sum|count)$/, ""),

@@ -292,7 +292,7 @@ const ELSEWHERE = new Map<string, Proof>([
   [
     "sealing_key_missing",
     testNamed(
-      "worker/http/routes/operator/admin-rotation.test.ts",
+      "worker/http/operator/admin-rotation.test.ts",
       "removes a sealing key after everything was sealed again, and reports the missing key before that",
     ),
   ],

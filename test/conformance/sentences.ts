@@ -184,7 +184,7 @@ const SENTENCES: readonly (readonly [start: string, proof: Proof])[] = [
   ["Path: fixed", PATHS],
   [
     "Request body: the job creation request",
-    testNamed("worker/http/routes/jobs.test.ts", "rejects %s with %s, and stores nothing"),
+    testNamed("worker/http/jobs/jobs.test.ts", "rejects %s with %s, and stores nothing"),
   ],
   ["Success: HTTP 201", CREATED],
   ["Failure because of the request", REJECTED],

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { VERSION } from "#shared/version.ts";
 import { DURATION_BOUNDS_S, type HubReport } from "../../rpc/hub-reports.ts";
-import { viewAutoscale } from "../routes/operator/autoscale.ts";
+import { viewAutoscale } from "./autoscale.ts";
 import { fleetMetrics } from "./fleet-metrics.ts";
 import { formatFor, printMetrics } from "./metrics-text.ts";
 

@@ -13,8 +13,8 @@ import { log } from "../../log.ts";
 import { accountOf } from "../../rpc/account.ts";
 import { withDeadline } from "../../rpc/deadline.ts";
 import { settingsOf } from "../../settings.ts";
-import { createJob, readRequest } from "../create-job.ts";
-import { ownKey } from "../new-job.ts";
+import { createJob, readRequest } from "../jobs/create/create-job.ts";
+import { ownKey } from "../jobs/create/new-job.ts";
 import { tagsOf, uploadOf, viewData } from "./link-view.ts";
 
 /** The sweeper repeats a failed step after this time. */

@@ -5,7 +5,7 @@ import { changeLink, findLink, startLinkUpload, type UploadLinkRow } from "../..
 import type { UploadRow } from "../../db/uploads.ts";
 import { openUploadStore, storeForNew } from "../../storage/source-uploads/open-upload-store.ts";
 import { removeUpload } from "../../storage/source-uploads/remove-uploads.ts";
-import { completeParts, startUpload } from "../upload-parts.ts";
+import { completeParts, startUpload } from "../uploads/upload-parts.ts";
 import { LATER_MS, settleLink } from "./link-end.ts";
 import { isOver, uploadOf } from "./link-view.ts";
 

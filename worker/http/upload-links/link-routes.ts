@@ -3,7 +3,7 @@ import { type Context, Hono } from "hono";
 import { UploadBody } from "#shared/api/uploads.ts";
 import { readBody } from "../body/read-body.ts";
 import { jsonResponse } from "../responses/json-response.ts";
-import { partAt, takePart, viewUpload } from "../upload-parts.ts";
+import { partAt, takePart, viewUpload } from "../uploads/upload-parts.ts";
 import { completeFile, fileOf, removeFile, startFile } from "./link-file.ts";
 import { type LinkEnv, linkGuard } from "./link-guard.ts";
 import { tus } from "./tus.ts";

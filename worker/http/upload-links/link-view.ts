@@ -7,7 +7,7 @@ import { linkToken } from "../../crypto/link-token.ts";
 import type { UploadLinkRow } from "../../db/upload-links.ts";
 import { findUpload, type UploadRow } from "../../db/uploads.ts";
 import { settingsOf } from "../../settings.ts";
-import { viewSummary } from "../upload-parts.ts";
+import { viewSummary } from "../uploads/upload-parts.ts";
 import { originsOf } from "./link-guard.ts";
 
 const instant = (time: number): string => new Date(time).toISOString();

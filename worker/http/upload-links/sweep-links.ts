@@ -7,7 +7,7 @@ import { log } from "../../log.ts";
 import { withDeadline } from "../../rpc/deadline.ts";
 import { settingsOf } from "../../settings.ts";
 import { removeUpload } from "../../storage/source-uploads/remove-uploads.ts";
-import { missingParts } from "../upload-parts.ts";
+import { missingParts } from "../uploads/upload-parts.ts";
 import { LATER_MS, settleLink } from "./link-end.ts";
 import { completeFile } from "./link-file.ts";
 import { uploadOf } from "./link-view.ts";

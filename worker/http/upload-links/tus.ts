@@ -6,7 +6,7 @@ import { UploadName } from "#shared/api/uploads.ts";
 import { AppError } from "#shared/errors.ts";
 import { partsOf, type UploadRow } from "../../db/uploads.ts";
 import { tusChecksum } from "../../storage/source-uploads/checked-body.ts";
-import { partAt, takePart } from "../upload-parts.ts";
+import { partAt, takePart } from "../uploads/upload-parts.ts";
 import { completeFile, fileOf, removeFile, startFile } from "./link-file.ts";
 import { type LinkEnv, TUS_VERSION } from "./link-guard.ts";
 import { urlOf } from "./link-view.ts";

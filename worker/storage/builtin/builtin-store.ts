@@ -75,7 +75,7 @@ type SignedParts = {
   readonly places: readonly PartPlace[] | undefined;
 };
 
-/** Signed PUTs for all parts. They go to the Worker itself (worker/http/routes/storage.ts). */
+/** Signed PUTs for all parts. They go to the Worker itself (worker/http/uploads/storage.ts). */
 async function signParts(
   folder: BuiltinFolder,
   file: FileToStore,

@@ -1,0 +1,102 @@
+// /v2/admin/nodes: the operator lists nodes, and decides which nodes get work.
+import { type Context, Hono } from "hono";
+import type { Node, NodeDetails, NodeHistory, NodeList } from "#shared/api/node-responses.ts";
+import { instant } from "#shared/api/task-responses.ts";
+import { AppError } from "#shared/errors.ts";
+import { contractDate } from "#shared/job/job-view.ts";
+import { type NodeDetail, type NodeReport, STEP_MS } from "../../rpc/hub-reports.ts";
+import type { AdminEnv } from "../auth/auth.ts";
+import { jsonResponse } from "../responses/json-response.ts";
+import { askAllHubs, type HubStub } from "./ask-hubs.ts";
+
+export const adminNodes = new Hono<AdminEnv>({ strict: false })
+  .get("/nodes", async (context) => {
+    const nodes = (await askAllHubs(context.env, (hub) => hub.nodes())).flat();
+    return jsonResponse(context, { nodes: nodes.sort(byPoolAndName).map(viewNode) } satisfies NodeList);
+  })
+  .get("/nodes/:id/history", async (context) => {
+    const id = context.req.param("id");
+    const found = (await askAllHubs(context.env, (hub) => hub.history(id))).filter((one) => one !== null);
+    const history = found.find(({ isConnected }) => isConnected) ?? found[0];
+    if (!history) throw new AppError("node_not_found", UNKNOWN);
+    const round = (value: number): number => Math.round(value * 100) / 100;
+    const steps = history.steps.map(({ at, busy, speed }) => ({
+      at: instant(at),
+      busy: round(busy),
+      speed: round(speed),
+    }));
+    return jsonResponse(context, { id, step_seconds: STEP_MS / 1000, steps } satisfies NodeHistory);
+  })
+  .get("/nodes/:id", (context) => respond(context, (hub, id) => hub.node(id)))
+  .post("/nodes/:id/drain", (context) => respond(context, (hub, id) => hub.drain(id)))
+  .post("/nodes/:id/cordon", (context) => respond(context, (hub, id) => hub.cordon(id, true)))
+  .post("/nodes/:id/uncordon", (context) => respond(context, (hub, id) => hub.cordon(id, false)))
+  .delete("/nodes/:id", (context) =>
+    respond(context, (hub, id) => hub.forget(id), "No node of this name is known and not connected; drain it first"),
+  );
+
+const UNKNOWN = "No node of this name is connected, cordoned or has been here within a week";
+
+/** Responds with the node that a hub knows. If several pools have the name, it means the connected node. */
+async function respond(
+  context: Context<AdminEnv, "/nodes/:id">,
+  ask: (hub: HubStub, id: string) => Promise<NodeDetail | null>,
+  unknown = UNKNOWN,
+): Promise<Response> {
+  const id = context.req.param("id");
+  const found = (await askAllHubs(context.env, (hub) => ask(hub, id))).filter((node) => node !== null);
+  const node = found.find(({ lastSeenAt }) => lastSeenAt === null) ?? found[0];
+  if (!node) throw new AppError("node_not_found", unknown);
+  return jsonResponse(context, viewNodeDetails(node) satisfies NodeDetails);
+}
+
+/** The operator's view of a node. */
+function viewNode({
+  id,
+  state,
+  notReady,
+  pool,
+  labels,
+  region,
+  spot,
+  slots,
+  leases,
+  score,
+  hub,
+  ...node
+}: NodeReport): Node {
+  const { host, version, protocol, ffmpeg, cpus, hardware, disk, connectedAt, lastSeenAt, lostLeases } = node;
+  return {
+    id,
+    state,
+    not_ready: [...notReady],
+    pool,
+    labels: [...labels],
+    region,
+    spot,
+    host,
+    version,
+    protocol,
+    ffmpeg,
+    cpus,
+    hardware,
+    disk: disk && { free_bytes: disk.free, total_bytes: disk.total },
+    slots: { inspect: { ...slots.inspect }, encode: { ...slots.encode } },
+    leases,
+    score,
+    connected_at: connectedAt === null ? null : contractDate(connectedAt),
+    last_seen_at: lastSeenAt === null ? null : contractDate(lastSeenAt),
+    lost_leases: [...lostLeases],
+    hub,
+  };
+}
+
+const viewNodeDetails = ({ running, capabilities, ...node }: NodeDetail): NodeDetails => ({
+  ...viewNode(node),
+  running: running.map(({ lease, slotClass }) => ({ lease, class: slotClass })),
+  capabilities,
+});
+
+/** Order by pool, then by name. */
+const byPoolAndName = (one: NodeReport, other: NodeReport): number =>
+  one.pool.localeCompare(other.pool) || one.id.localeCompare(other.id);

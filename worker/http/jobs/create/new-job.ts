@@ -1,0 +1,143 @@
+// Stores and starts a requested job. A repeated request gets the job of the first request.
+import type { Context } from "hono";
+import { AppError } from "#shared/errors.ts";
+import { type JobId, newJobId } from "#shared/ids.ts";
+import { tagsText } from "#shared/job/tags.ts";
+import { messageOf } from "#shared/log.ts";
+import { traceFields } from "#shared/network/trace-context.ts";
+import { err, ok, type Result } from "#shared/result.ts";
+import type { Env } from "../../../bindings.ts";
+import { hex, randomBytes } from "../../../crypto/bytes.ts";
+import { digestsOf } from "../../../crypto/peppers.ts";
+import type { Account } from "../../../db/credentials.ts";
+import { claimKeys } from "../../../db/idempotency.ts";
+import { insertJobs, type JobRow } from "../../../db/jobs.ts";
+import { CHECK_AFTER_MS } from "../../../job/effects/job-effects.ts";
+import { newJob } from "../../../job/state/job-state.ts";
+import { viewJob } from "../../../job/views/job-view.ts";
+import { searchText } from "../../../job/views/search-text.ts";
+import { log } from "../../../log.ts";
+import { withDeadline } from "../../../rpc/deadline.ts";
+import { jobOf } from "../../../rpc/job.ts";
+import type { NewJobSpec } from "../../../rpc/job-spec.ts";
+import { settingsOf } from "../../../settings.ts";
+import type { ClientEnv } from "../../auth/auth.ts";
+
+/** The account that a job is created for, and the origin under which clients reach the service. */
+export type JobCreator = { readonly env: Env; readonly account: Account; readonly origin: string };
+
+/** The account and the origin of a client's request. */
+export const creatorOf = (context: Context<ClientEnv>): JobCreator => ({
+  env: context.env,
+  account: context.get("account"),
+  origin: new URL(context.req.url).origin,
+});
+
+/** The account's part in the order of work on the nodes. */
+export const shareOf = ({ weight, maxRunning, maxPriority }: Account): NewJobSpec["share"] => ({
+  weight,
+  maxRunning,
+  maxPriority,
+});
+
+export type NewJob = { id: JobId; createdAt: number };
+
+/** A requested job. `body` is the request in bytes: a repeated `key` must have the same. */
+export type WantedJob = {
+  readonly body: Uint8Array;
+  readonly key: string | null;
+  readonly specOf: (job: NewJob) => Promise<NewJobSpec>;
+};
+
+/**
+ * Stores the rows of requested jobs, so that every returned job is in lists. Claims their Idempotency-Keys in the same
+ * step. If an earlier request holds a key, returns that request's job. A job's error may be
+ * AppError(idempotency_key_reused).
+ */
+export async function storeJobs(env: Env, wanted: readonly WantedJob[]): Promise<Result<NewJobSpec, unknown>[]> {
+  const { DB } = env;
+  const made = await Promise.all(
+    wanted.map(async ({ specOf, ...request }) => {
+      const spec = await resultOf(specOf({ id: newJobId(randomBytes), createdAt: Date.now() }));
+      return { ...request, specOf, spec, digests: await digestsOfBody(env, request) };
+    }),
+  );
+  const claims = made.flatMap(({ spec, key, digests }) => {
+    if (!spec.ok || key === null) return [];
+    const { id: jobId, accountId, createdAt } = spec.value;
+    return { request: { accountId, key, bodyDigest: digests[0] ?? "", jobId, createdAt }, job: firstRow(spec.value) };
+  });
+  const holders = await claimKeys(DB, claims);
+  const unkeyed = made.flatMap(({ spec, key }) => (spec.ok && key === null ? firstRow(spec.value) : []));
+  const earlier: JobRow[] = [];
+  const results = made.map(async ({ spec, key, digests, specOf }): Promise<Result<NewJobSpec, unknown>> => {
+    const holder = key === null ? undefined : holders.get(key);
+    if (!spec.ok || holder === undefined || holder.jobId === spec.value.id) return spec;
+    if (!digests.includes(holder.bodyDigest)) return err(new AppError("idempotency_key_reused", KEY_REUSED));
+    const first = await resultOf(specOf({ id: holder.jobId as JobId, createdAt: holder.createdAt }));
+    if (first.ok) earlier.push(firstRow(first.value));
+    return first;
+  });
+  const stored = await Promise.all(results);
+  await insertJobs(DB, [...unkeyed, ...earlier]);
+  return stored;
+}
+
+const KEY_REUSED = "The Idempotency-Key was used with another body within the last 24 hours";
+
+/** The pepper is needed, because a plain digest of the body would allow guessing weak passwords in it. */
+const digestsOfBody = async (env: Env, { body, key }: Pick<WantedJob, "body" | "key">): Promise<readonly string[]> =>
+  key === null ? [] : digestsOf(hex(await crypto.subtle.digest("SHA-256", body)), settingsOf(env).peppers);
+
+/** The value of a promise, or its reason. */
+export const resultOf = <Value>(promise: Promise<Value>): Promise<Result<Value, unknown>> =>
+  promise.then(ok, (error: unknown) => err(error));
+
+/** The key of a job that the service creates. It starts with a space, which no key of a client has. */
+export const ownKey = (kind: "ingest" | "upload-link", id: string): string => ` ${kind}/${id}`;
+
+/** The key of a job of a batch. It has a space, and keys of clients have none. */
+export const keyInBatch = (key: string, at: number): string => `${key} ${at}`;
+
+/** Throws AppError(idempotency_key_not_valid) for the key of a client. */
+export function requireValidKey(key: string | null): void {
+  if (key === null || /^[\x21-\x7e]{1,255}$/.test(key)) return;
+  throw new AppError(
+    "idempotency_key_not_valid",
+    "The Idempotency-Key must consist of 1 to 255 visible ASCII characters",
+  );
+}
+
+/** The row of a job that has not started. */
+function firstRow(spec: NewJobSpec): JobRow {
+  const state = newJob(spec);
+  const { id, accountId, createdAt } = spec;
+  const row = { id, accountId, createdAt, status: state.status, version: state.version, completedAt: null };
+  const texts = {
+    view: JSON.stringify(viewJob(state)),
+    search: searchText(spec),
+    usage: null,
+    tags: tagsText(spec.tags),
+  };
+  return { ...row, ...texts, checkAt: Date.now() + CHECK_AFTER_MS };
+}
+
+/**
+ * Starts a job whose row is stored. If its object is unreachable, the job may still have started, and will update the
+ * row.
+ */
+export async function startJob(env: Env, spec: NewJobSpec): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await withDeadline("create", jobOf(env, spec.id).create(spec));
+    } catch (error) {
+      log.warn("job not started", { job: spec.id, attempt, error: messageOf(error), ...traceFields(spec.trace) });
+      if (attempt === CREATE_ATTEMPTS) throw error;
+      await scheduler.wait(CREATE_PAUSE_MS * attempt);
+    }
+  }
+}
+
+/** Starting a job is idempotent, so lost responses are retried. */
+const CREATE_ATTEMPTS = 3;
+const CREATE_PAUSE_MS = 100;

@@ -1,0 +1,65 @@
+// /v2/jobs: list; /v2/jobs/counts; /v2/jobs/batch; /v2/jobs/cancel and /v2/jobs/retry for many jobs. The routes of jobs
+// contain these.
+import { type Context, Hono } from "hono";
+import { BatchBody, MAX_BATCH_BYTES } from "#shared/api/job-batch.ts";
+import { BulkBody, type BulkResult, type JobCounts } from "#shared/api/job-lists.ts";
+import type { JobList } from "#shared/api/job-responses.ts";
+import type { JobStatus } from "#shared/job/job-status.ts";
+import { readTraceContext } from "#shared/network/trace-context.ts";
+import { countJobs } from "../../db/job-counts.ts";
+import { listJobs, listPlaces } from "../../db/job-list.ts";
+import type { ClientEnv } from "../auth/auth.ts";
+import { readBody } from "../body/read-body.ts";
+import { DryRunSwitch } from "../dry-run/assumed-source.ts";
+import { cursorOf, filterOf, parseCountQuery, parseListQuery, placeOf } from "../query/list-query.ts";
+import { parseQuery } from "../query/parse-query.ts";
+import { jsonResponse } from "../responses/json-response.ts";
+import { creatorOf } from "./create/new-job.ts";
+import { actOnJobs, cancelJob, retryJob } from "./job-actions.ts";
+import { createBatch } from "./job-batch.ts";
+
+export const jobLists = new Hono<ClientEnv>({ strict: false })
+  .get("/", async (context) => {
+    const wanted = parseListQuery(context.req.query());
+    const { jobs, next } = await listJobs(context.env.DB, context.get("account").id, wanted);
+    return jsonResponse(context, {
+      jobs: jobs.map(({ view }) => JSON.parse(view)),
+      next_cursor: next && cursorOf(next, wanted.filter.sort),
+    } satisfies JobList);
+  })
+  .get("/counts", async (context) => {
+    const filter = parseCountQuery(context.req.query());
+    const { counts, isCapped } = await countJobs(context.env.DB, context.get("account").id, filter);
+    return jsonResponse(context, { counts, capped: isCapped } satisfies JobCounts);
+  })
+  .post("/batch", async (context) => {
+    const { dry_run: isDryRun } = parseQuery(DryRunSwitch, context.req.query());
+    const batch = await readBody(context.req, BatchBody, "request_not_valid", MAX_BATCH_BYTES);
+    const key = context.req.header("idempotency-key") ?? null;
+    const trace = readTraceContext(context.req.raw.headers);
+    return jsonResponse(context, await createBatch(creatorOf(context), batch, { key, trace, isDryRun }));
+  })
+  .post("/cancel", (context) => bulk(context, cancelJob, ["job.starting"]))
+  .post("/retry", (context) => bulk(context, retryJob, ["job.failed", "job.aborted"]));
+
+/** `possible`: the statuses that allow the action. They replace a missing status in the filter. */
+async function bulk(
+  context: Context<ClientEnv>,
+  action: typeof cancelJob,
+  possible: readonly JobStatus[],
+): Promise<Response> {
+  const { ids, filter, limit, cursor } = await readBody(context.req, BulkBody, "request_not_valid");
+  if (filter === undefined) {
+    const jobs = await actOnJobs(context, [...new Set(ids)], action);
+    return jsonResponse(context, { jobs, has_more: false, next_cursor: null } satisfies BulkResult);
+  }
+  const wanted = { filter: filterOf(filter, filter.status ?? possible), after: placeOf(cursor), limit };
+  const { jobs: places, next } = await listPlaces(context.env.DB, context.get("account").id, wanted);
+  const ofFilter = places.map(({ id }) => id);
+  const jobs = await actOnJobs(context, ofFilter, action);
+  return jsonResponse(context, {
+    jobs,
+    has_more: next !== null,
+    next_cursor: next && cursorOf(next),
+  } satisfies BulkResult);
+}

@@ -1,0 +1,486 @@
+import { createExecutionContext, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { unpackView } from "../../db/stored-view.ts";
+import worker from "../../index.ts";
+import { jobOf } from "../../rpc/job.ts";
+import { basic, jobBody, newAccount, SECRET_KEY, send } from "../../testing/jobs.ts";
+import { measuredDatabase } from "../../testing/measured-database.ts";
+import { loadState } from "../../testing/stored-state.ts";
+import { ownKey, requireValidKey } from "./create/new-job.ts";
+
+let account: Awaited<ReturnType<typeof newAccount>>;
+beforeAll(async () => {
+  account = await newAccount();
+});
+
+const post = (body: unknown) => send("/v2/jobs", { method: "POST", body, headers: basic(account.key) });
+const storage = (changes: Record<string, unknown>) => ({ ...(jobBody().storage as object), ...changes });
+const countJobs = async () => (await env.DB.prepare("SELECT count(*) AS n FROM jobs").first<{ n: number }>())?.n;
+
+describe("POST /v2/jobs", () => {
+  it("returns 201 with the new job", async () => {
+    const { status, headers, body } = await post(jobBody());
+    expect(status).toBe(201);
+    expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
+    expect(body).toEqual({
+      id: expect.stringMatching(/^[A-Za-z0-9]{14}$/),
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0000$/),
+      completed_at: null,
+      status: "job.starting",
+      state: "queued",
+      progress: "0%",
+      input: { status: "input.starting", source: "https://media.example.com/video.mp4" },
+      outputs: [
+        { key: "mp4:240p", type: "video", format: "mp4:240p", status: "video.waiting" },
+        { key: "jpg:320x", type: "image", format: "jpg:320x", status: "image.waiting" },
+      ],
+    });
+    const read = await send(`/v2/jobs/${body.id}/`, { headers: basic(account.key) });
+    expect(read).toMatchObject({ status: 200, body: { id: body.id, status: "job.starting" } });
+  });
+
+  it("creates an output for each object of an array, with keys that count from 1", async () => {
+    const outputs = {
+      "mp4:240p": [{ path: "a.mp4" }, { path: "b.mp4", duration: 5 }],
+      "jpg:100x100": { key: "thumb", path: "t.jpg" },
+    };
+    const { body } = await post(jobBody({ outputs }));
+    expect(body.outputs.map(({ key }: { key: string }) => key)).toEqual(["mp4:240p:1", "mp4:240p:2", "thumb"]);
+  });
+
+  const video = { path: "a.mp4" };
+  const rejected: [string, string, Record<string, unknown>, RegExp][] = [
+    ["no input", "input_not_valid", { input: undefined }, /^The job 'input' is not a valid object\.$/],
+    ["an input that is not an object", "input_not_valid", { input: "http://x" }, /'input'/],
+    ["an input without url", "input_url_not_valid", { input: {} }, /input\.url/],
+    ["an input that is not a URL", "input_url_not_valid", { input: { url: "video.mp4" } }, /input\.url/],
+    ["an input of another scheme", "input_url_not_valid", { input: { url: "file:///etc/passwd" } }, /http/],
+    [
+      "an input at a private address",
+      "input_url_not_valid",
+      { input: { url: "http://169.254.169.254/" } },
+      /input\.url/,
+    ],
+    ["no storage", "storage_not_valid", { storage: undefined }, /`storage`/],
+    [
+      "an unknown service",
+      "storage_service_not_valid",
+      { storage: storage({ service: "ftp" }) },
+      /`ftp`.*s3, gcs.*s3other/,
+    ],
+    [
+      "no secret key",
+      "storage_credentials_not_valid",
+      { storage: storage({ credentials: { access_key_id: "a" } }) },
+      /`access_key_id`.*`secret_access_key`/,
+    ],
+    [
+      "no credentials",
+      "storage_credentials_not_valid",
+      { storage: storage({ credentials: undefined }) },
+      /`access_key_id`.*`secret_access_key`/,
+    ],
+    [
+      "an empty key id",
+      "storage_credentials_not_valid",
+      { storage: storage({ credentials: { access_key_id: "", secret_access_key: "b" } }) },
+      /`access_key_id`/,
+    ],
+    ["no bucket", "storage_not_valid", { storage: storage({ bucket: undefined }) }, /storage\.bucket/],
+    ["no endpoint", "storage_not_valid", { storage: storage({ endpoint: undefined }) }, /storage\.endpoint/],
+    [
+      "an endpoint at a private address",
+      "storage_not_valid",
+      { storage: storage({ endpoint: "http://10.0.0.1" }) },
+      /storage\.endpoint/,
+    ],
+    [
+      "wasabi without region",
+      "storage_not_valid",
+      { storage: storage({ service: "wasabi", region: undefined }) },
+      /storage\.region/,
+    ],
+    ["a path that climbs", "storage_not_valid", { storage: storage({ path: "../other" }) }, /storage\.path/],
+    ["a field of storage that is not known", "storage_not_valid", { storage: storage({ colour: 1 }) }, /colour/],
+    [
+      "a field of input that is not known",
+      "input_not_valid",
+      { input: { url: "http://127.0.0.1/", key: "k" } },
+      /`input` has no field `key`/,
+    ],
+    ["an input in a bucket without keys", "input_not_valid", { input: { service: "s3" } }, /input\.credentials/],
+    [
+      "a URL that is too long",
+      "input_url_not_valid",
+      { input: { url: `http://127.0.0.1/${"a".repeat(9000)}` } },
+      /8192/,
+    ],
+    ["no outputs", "outputs_not_valid", { outputs: undefined }, /outputs/],
+    ["empty outputs", "outputs_not_valid", { outputs: {} }, /outputs/],
+    ["an empty array", "outputs_not_valid", { outputs: { "mp4:240p": [] } }, /outputs/],
+    ["an output that is not an object", "output_not_valid", { outputs: { "mp4:240p": "a.mp4" } }, /outputs\.mp4:240p/],
+    ["an unknown container", "output_format_not_valid", { outputs: { "mkw:240p": video } }, /`mkw`.*mp4/],
+    ["an unknown preset", "output_format_not_valid", { outputs: { "mp4:241p": video } }, /`241p`.*240p/],
+    [
+      "an unknown parameter",
+      "output_param_not_valid",
+      { outputs: { "mp4:240p": { ...video, colour: 1 } } },
+      /mp4:240p.*colour/,
+    ],
+    [
+      "an ill-typed parameter",
+      "output_param_not_valid",
+      { outputs: { "mp4:240p": { ...video, duration: "5s" } } },
+      /mp4:240p\.duration/,
+    ],
+    [
+      "an infinite duration",
+      "output_param_not_valid",
+      { outputs: { "mp4:240p": { ...video, duration: 1e306 } } },
+      /duration.*604800/,
+    ],
+    ["an endless format", "output_format_not_valid", { outputs: { [`mp4${":".repeat(300)}`]: video } }, /200/],
+    ["a key that objects have", "output_param_not_valid", { outputs: { mp4: { ...video, key: "__proto__" } } }, /key/],
+    ["no path", "output_param_not_valid", { outputs: { "mp4:240p": {} } }, /mp4:240p\.path/],
+    [
+      "several images without a counter",
+      "output_param_not_valid",
+      { outputs: { "jpg:100x": { path: "t.jpg", number: 3 } } },
+      /path.*%02d/,
+    ],
+    [
+      "too many images",
+      "output_param_not_valid",
+      { outputs: { "jpg:100x": { path: "%03d.jpg", number: 101 } } },
+      /number.*100/,
+    ],
+    [
+      "one key twice",
+      "output_key_not_unique",
+      { outputs: { "mp4:240p": { key: "k", path: "a" }, "mp4:360p": { key: "k", path: "b" } } },
+      /`k`/,
+    ],
+    [
+      "one object twice",
+      "output_path_not_unique",
+      { outputs: { "mp4:240p": { path: "/a/b" }, "mp4:360p": { path: "a//b" } } },
+      /`a\/b`/,
+    ],
+    [
+      "31 outputs",
+      "outputs_out_of_range",
+      { outputs: { "mp4:240p": Array.from({ length: 31 }, (_, i) => ({ path: `${i}.mp4` })) } },
+      /30/,
+    ],
+    ["no notification", "notification_not_valid", { notification: undefined }, /notification/],
+    [
+      "an unknown notification",
+      "notification_not_valid",
+      { notification: { type: "fax", url: "http://127.0.0.1/" } },
+      /notification\.type/,
+    ],
+    ["a notification without url", "notification_not_valid", { notification: { type: "http" } }, /notification\.url/],
+    [
+      "a notification to a private address",
+      "notification_not_valid",
+      { notification: { type: "http", url: "http://192.168.1.1/" } },
+      /notification\.url/,
+    ],
+    ["odd settings", "settings_not_valid", { settings: { ultrafast: "yes" } }, /settings\.ultrafast/],
+  ];
+  it.each(rejected)("rejects %s with %s, and stores nothing", async (_, code, changes, message) => {
+    const before = await countJobs();
+    const { status, body } = await post(jobBody(changes));
+    expect({ status, ...body }).toEqual({ status: "error", error_code: code, message: expect.stringMatching(message) });
+    expect(await countJobs()).toBe(before);
+  });
+
+  it("reports the first invalid section in the order input, storage, outputs, notification, settings", async () => {
+    expect((await post({})).body.error_code).toBe("input_not_valid");
+    expect((await post({ input: { url: "http://127.0.0.1/a" } })).body.error_code).toBe("storage_not_valid");
+    expect((await post(jobBody({ outputs: 1, notification: 1 }))).body.error_code).toBe("outputs_not_valid");
+  });
+
+  it("rejects bodies that are too large or no JSON object", async () => {
+    const rows: [string, number, string][] = [
+      ["", 400, "json_not_valid"],
+      ["{", 400, "json_not_valid"],
+      ["[]", 400, "json_not_valid"],
+      ["\xff\xfe", 400, "json_not_valid"],
+      [`{"input":"${"x".repeat(2 ** 20)}"}`, 413, "body_too_large"],
+    ];
+    for (const [raw, status, code] of rows) {
+      const response = await send("/v2/jobs", { method: "POST", raw, headers: basic(account.key) });
+      expect([response.status, response.body.error_code], raw.slice(0, 10)).toEqual([status, code]);
+    }
+  });
+
+  it("returns 503, and stores nothing, while Backblaze is unavailable", async () => {
+    const before = await countJobs();
+    const credentials = { app_key_id: "id", app_key: SECRET_KEY };
+    const { status, body } = await post(
+      jobBody({ storage: { service: "backblaze", bucket_id: "e73ede9c9c8412db49f60715", credentials } }),
+    );
+    expect([status, body.error_code]).toEqual([503, "service_unavailable"]);
+    expect(body.message).toMatch(/^The bucket cannot be looked up at Backblaze: it cannot be reached/);
+    expect(await countJobs()).toBe(before);
+  });
+
+  it("keeps the secrets of storage and input out of the database", async () => {
+    const credentials = { access_key_id: "AKID", secret_access_key: SECRET_KEY };
+    const input = { service: "s3", bucket: "videos", region: "eu-west-1", key: "a.mp4", credentials };
+    expect((await post(jobBody({ input }))).status).toBe(201);
+    const tables = await env.DB.batch<Record<string, unknown>>(
+      ["jobs", "accounts", "api_keys"].map((t) => env.DB.prepare(`SELECT * FROM ${t}`)),
+    );
+    const views = tables.flatMap(({ results }) => results.map(({ view }) => unpackView(String(view))));
+    expect(views.join()).toContain("input.starting");
+    const dump = JSON.stringify([tables, views]);
+    expect(dump).not.toContain(SECRET_KEY);
+    expect(dump).not.toContain(account.key);
+    expect(dump).not.toContain(account.webhookSecret.slice(6));
+  });
+});
+
+describe("POST /v2/jobs queries the database twice", () => {
+  it.each([
+    ["without an Idempotency-Key", {}],
+    ["with one", { "idempotency-key": "twice" }],
+  ])("%s", async (_, headers) => {
+    const { db, work } = measuredDatabase(env.DB);
+    const init = {
+      method: "POST",
+      headers: { ...basic((await newAccount()).key), ...headers },
+      body: JSON.stringify(jobBody()),
+    };
+    const request = new Request<unknown, IncomingRequestCfProperties>("https://copra.test/v2/jobs", init);
+    const { status } = await worker.fetch(request, { ...env, DB: db }, createExecutionContext());
+    // The queries read the key's account and insert the job's row.
+    expect([status, work.calls]).toEqual([201, 2]);
+  });
+});
+
+describe("GET /v2/jobs", () => {
+  it("lists the jobs of an account, newest first, in pages", async () => {
+    const own = basic((await newAccount()).key);
+    const create = async () =>
+      (await send("/v2/jobs", { method: "POST", body: jobBody(), headers: own })).body.id as string;
+    const ids = [await create(), await create(), await create(), await create(), await create()];
+    await send(`/v2/jobs/${ids[1]}`, { method: "DELETE", headers: own });
+    const list = async (query: string) => (await send(`/v2/jobs${query}`, { headers: own })).body;
+    const seen: string[] = [];
+    let query = "?limit=2";
+    for (let page = 0; page < 4; page++) {
+      const { jobs, next_cursor } = await list(query);
+      seen.push(...jobs.map((job: { id: string }) => job.id));
+      if (next_cursor === null) break;
+      query = `?limit=2&cursor=${next_cursor}`;
+    }
+    expect(seen.toSorted()).toEqual(ids.toSorted());
+    expect(seen.at(-1)).toBe(ids[0]);
+    expect((await list("")).jobs[0]).toMatchObject({ status: "job.starting", outputs: [{ key: "mp4:240p" }, {}] });
+    await vi.waitFor(async () => {
+      const aborted = await list("?status=job.aborted");
+      expect(aborted).toMatchObject({ jobs: [{ id: ids[1], status: "job.aborted" }], next_cursor: null });
+    });
+  });
+
+  const rows: [string, RegExp][] = [
+    ["?limit=0", /`limit`.*1 to 100/],
+    ["?limit=101", /`limit`.*1 to 100/],
+    ["?limit=x", /`limit`/],
+    ["?limit=0x10", /`limit`.*whole number/],
+    ["?limit=1e1", /`limit`.*whole number/],
+    ["?status=done", /`status`.*job\.completed/],
+    ["?status=job.failed,", /`status`.*separated by commas/],
+    ["?q=", /`q`.*1 to 200 characters/],
+    [`?q=${"x".repeat(201)}`, /`q`.*1 to 200 characters/],
+    ["?created_after=yesterday", /`created_after`.*2026-11-22.*ISO 8601/],
+    ["?created_before=2026-13-01", /`created_before`.*ISO 8601/],
+    ["?cursor=abc", /`cursor`.*next_cursor/],
+    [
+      "?colour=red",
+      /^The query has no field `colour`; allowed: status, q, created_after, created_before, sort, limit, cursor$/,
+    ],
+  ];
+  it.each(rows)("rejects the query %s", async (query, message) => {
+    const { status, body } = await send(`/v2/jobs${query}`, { headers: basic(account.key) });
+    expect([status, body]).toEqual([
+      400,
+      { status: "error", error_code: "query_not_valid", message: expect.stringMatching(message) },
+    ]);
+  });
+});
+
+describe("Idempotency-Key", () => {
+  const postAs = (key: string, body: unknown, who = account.key) =>
+    send("/v2/jobs", { method: "POST", body, headers: { ...basic(who), "idempotency-key": key } });
+
+  it("creates a single job for a repeated request", async () => {
+    const [first, second] = await Promise.all([postAs("order-1", jobBody()), postAs("order-1", jobBody())]);
+    expect([first.status, second.status, second.body]).toEqual([201, 201, first.body]);
+    await send(`/v2/jobs/${first.body.id}`, { method: "DELETE", headers: basic(account.key) });
+    expect(await postAs("order-1", jobBody())).toMatchObject({ status: 201, body: first.body });
+    expect((await postAs("order-1", jobBody(), (await newAccount()).key)).body.id).not.toBe(first.body.id);
+  });
+
+  it("rejects a key that is invalid, or that was used with another body", async () => {
+    await postAs("order-2", jobBody());
+    const other = await postAs("order-2", jobBody({ settings: { ultrafast: true } }));
+    expect([other.status, other.body.error_code]).toEqual([409, "idempotency_key_reused"]);
+    const odd = await postAs("x".repeat(256), jobBody());
+    expect([odd.status, odd.body.error_code]).toEqual([400, "idempotency_key_not_valid"]);
+  });
+
+  it("is never the key of a job that the service creates", async () => {
+    const { body: batch } = await send("/v2/jobs/batch", {
+      method: "POST",
+      body: { jobs: [jobBody()] },
+      headers: { ...basic(account.key), "idempotency-key": "nightly" },
+    });
+    const own = await env.DB.prepare("SELECT key FROM idempotency_keys WHERE job_id = ?")
+      .bind(batch.jobs[0].id)
+      .first<{ key: string }>();
+    for (const key of [own?.key ?? "", ownKey("upload-link", "a"), ownKey("ingest", "a")]) {
+      expect(() => requireValidKey(key)).toThrow(/visible ASCII/);
+    }
+    for (const key of ["nightly/0", "upload-link/a", "ingest/a"]) {
+      expect((await postAs(key, jobBody({ settings: { ultrafast: true } }))).status).toBe(201);
+    }
+    expect((await postAs("nightly 0", jobBody())).body.error_code).toBe("idempotency_key_not_valid");
+  });
+
+  it("forgets an Idempotency-Key after a day", async () => {
+    const { body: first } = await postAs("order-3", jobBody());
+    await env.DB.prepare("UPDATE idempotency_keys SET created_at = created_at - 86400001 WHERE key = 'order-3'").run();
+    expect((await postAs("order-3", jobBody())).body.id).not.toBe(first.id);
+  });
+});
+
+describe("settings.start_at", () => {
+  it("shows the time in the job and in lists, and the job can be cancelled before", async () => {
+    const at = new Date(Date.now() + 29 * 24 * 60 * 60_000).toISOString();
+    const { body: job } = await post(jobBody({ settings: { start_at: at } }));
+    const waiting_for = `${at.replace("T", " ").slice(0, 19)} +0000`;
+    const own = basic(account.key);
+    const read = async () => (await send(`/v2/jobs/${job.id}`, { headers: own })).body;
+    const list = await send(`/v2/jobs?q=${job.id}`, { headers: own });
+    for (const shown of [job, await read(), list.body.jobs[0]])
+      expect(shown).toMatchObject({ state: "queued", waiting_for });
+    const { body } = await send(`/v2/jobs/${job.id}/request`, { headers: own });
+    expect(body.request.settings.start_at).toBe(at);
+    expect((await send(`/v2/jobs/${job.id}`, { method: "DELETE", headers: own })).body.status).toBe("job.aborted");
+    expect(await read()).not.toHaveProperty("waiting_for");
+    const late = await post(jobBody({ settings: { start_at: "9999-01-01" } }));
+    expect([late.status, late.body.error_code]).toEqual([400, "settings_not_valid"]);
+  });
+});
+
+describe("PATCH /v2/jobs/:id", () => {
+  const patch = (id: string, body: unknown, key = account.key) =>
+    send(`/v2/jobs/${id}`, { method: "PATCH", body, headers: basic(key) });
+  const first = { settings: { priority: 50 } };
+
+  it("changes the priority of a job that has not ended", async () => {
+    const { body: job } = await post(jobBody({ settings: { hop: [{ after_s: 1, priority: 7 }] } }));
+    expect(await patch(job.id, first)).toMatchObject({ status: 200, body: { id: job.id, state: "queued" } });
+    const state = await runInDurableObject(jobOf(env, job.id), (_, { storage }) => loadState(storage));
+    expect(state?.spec.settings).toMatchObject({ priority: 50 });
+    await send(`/v2/jobs/${job.id}`, { method: "DELETE", headers: basic(account.key) });
+    expect(await patch(job.id, first)).toMatchObject({ status: 409, body: { error_code: "job_state_conflict" } });
+  });
+
+  it("rejects a change by another account than the job's", async () => {
+    const { body: job } = await post(jobBody());
+    expect((await patch(job.id, first, (await newAccount()).key)).status).toBe(404);
+  });
+
+  it.each([
+    [{ settings: { priority: 51 } }, "`settings.priority` must be a whole number from -50 to 50"],
+    [{ settings: { priority: "50" } }, "`settings.priority` must be a whole number"],
+    [{ settings: { priority: 1, queue: "gpu" } }, "`settings` has no field `queue`"],
+    [{ settings: { priority: 1 }, outputs: {} }, "has no field `outputs`; allowed: settings"],
+    [{}, "must have `settings`, `tags` or both"],
+  ])("rejects the change %j", async (body, message) => {
+    const { body: job } = await post(jobBody());
+    const refused = await patch(job.id, body);
+    expect([refused.status, refused.body.error_code]).toEqual([400, "settings_not_valid"]);
+    expect(refused.body.message).toContain(message);
+  });
+});
+
+describe("DELETE /v2/jobs/:id", () => {
+  it("cancels a job once", async () => {
+    const { body: job } = await post(jobBody());
+    const cancel = () => send(`/v2/jobs/${job.id}`, { method: "DELETE", headers: basic(account.key) });
+    expect(await cancel()).toMatchObject({
+      status: 200,
+      body: { id: job.id, status: "job.aborted", progress: "100%" },
+    });
+    expect(await cancel()).toMatchObject({ status: 409, body: { error_code: "job_state_conflict" } });
+    const read = await send(`/v2/jobs/${job.id}`, { headers: basic(account.key) });
+    expect(read.body.outputs.map(({ status }: { status: string }) => status)).toEqual([
+      "video.aborted",
+      "image.aborted",
+    ]);
+  });
+
+  it("rejects a cancellation by another account than the job's", async () => {
+    const { body: job } = await post(jobBody());
+    const stranger = basic((await newAccount()).key);
+    expect((await send(`/v2/jobs/${job.id}`, { method: "DELETE", headers: stranger })).status).toBe(404);
+    expect((await send(`/v2/jobs/${job.id}`, { headers: basic(account.key) })).body.status).toBe("job.starting");
+  });
+});
+
+describe("POST /v2/jobs/:id/retry", () => {
+  it("restarts an ended job, and returns the new status", async () => {
+    const { body: job } = await post(jobBody());
+    const own = basic(account.key);
+    const request = (method: string, path = "") => send(`/v2/jobs/${job.id}${path}`, { method, headers: own });
+    expect(await request("POST", "/retry")).toMatchObject({ status: 409, body: { error_code: "job_state_conflict" } });
+    await request("DELETE");
+    await vi.waitFor(async () =>
+      expect((await send("/v2/jobs?status=job.aborted", { headers: own })).body.jobs[0]?.id).toBe(job.id),
+    );
+    expect(await request("POST", "/retry")).toMatchObject({
+      status: 200,
+      body: { id: job.id, status: "job.starting", progress: "0%" },
+    });
+    expect(await request("GET")).toMatchObject({ status: 200, body: { status: "job.starting", completed_at: null } });
+    const stranger = basic((await newAccount()).key);
+    expect((await send(`/v2/jobs/${job.id}/retry`, { method: "POST", headers: stranger })).status).toBe(404);
+  });
+});
+
+describe("/v2/jobs/:id/notifications", () => {
+  it("returns the log of deliveries, and replays them", async () => {
+    const { body: job } = await post(
+      jobBody({ notification: { type: "http", url: "http://127.0.0.1:9/", events: true } }),
+    );
+    const own = basic(account.key);
+    const log = async () => (await send(`/v2/jobs/${job.id}/notifications`, { headers: own })).body;
+    expect(await log()).toEqual({ job_id: job.id, notifications: [] });
+    await send(`/v2/jobs/${job.id}`, { method: "DELETE", headers: own });
+    const tried = await vi.waitFor(async () => {
+      const { notifications } = await log();
+      expect(notifications[0]?.attempts).toBe(1);
+      return notifications[0];
+    });
+    expect(tried).toMatchObject({
+      id: expect.stringMatching(/^msg_/),
+      event: "job.aborted",
+      status: "due",
+      created_at: expect.stringMatching(/ \+0000$/),
+      next_attempt_at: expect.stringMatching(/ \+0000$/),
+      last_result: expect.stringMatching(/^No response/),
+    });
+    const replay = (id: string, headers = own) =>
+      send(`/v2/jobs/${job.id}/notifications/${id}/replay`, { method: "POST", headers });
+    expect(await replay(tried.id)).toMatchObject({ status: 200, body: { id: tried.id, status: "due", attempts: 1 } });
+    await vi.waitFor(async () => expect((await log()).notifications[0]?.attempts).toBe(2));
+    expect(await replay("msg_other")).toMatchObject({ status: 404, body: { error_code: "notification_not_found" } });
+    expect((await replay(tried.id, basic((await newAccount()).key))).status).toBe(404);
+  });
+});
