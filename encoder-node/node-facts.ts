@@ -3,13 +3,12 @@ import { readFileSync, statfsSync } from "node:fs";
 import { hostname } from "node:os";
 import * as z from "zod";
 import type { NodeDisk, NodeFrameOf } from "#shared/protocol/frames.ts";
-import { NODE_FEATURES } from "#shared/protocol/tasks.ts";
 import { MAX_DISK_BYTES, MAX_HOST_CHARS } from "#shared/report-limits.ts";
 import type { NodeConfig } from "./config.ts";
 
 export type NodeFacts = Pick<
   NodeFrameOf<"hello">,
-  "host" | "version" | "pool" | "labels" | "spot" | "disk" | "features" | "notReady"
+  "host" | "version" | "pool" | "labels" | "spot" | "disk" | "notReady"
 >;
 
 const Manifest = z.object({ version: z.string() });
@@ -28,7 +27,6 @@ export function nodeFacts({ workFolder, pool, labels, spot }: NodeConfig, notRea
     ...(pool === null ? {} : { pool }),
     labels: [...labels],
     spot,
-    features: [...NODE_FEATURES],
     notReady: [...notReady],
     ...(disk ? { disk } : {}),
   };

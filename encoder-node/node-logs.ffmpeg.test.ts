@@ -8,7 +8,6 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { WebSocketServer } from "ws";
 import { createLogger, type LogLevel } from "#shared/log.ts";
-import { PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
 import type { UploadsRequest } from "#shared/protocol/uploads.ts";
 import { specOf } from "#shared/testing/output-specs.ts";
 import { startNode } from "./node.ts";
@@ -66,7 +65,7 @@ async function startControlPlane() {
   const trace = { traceparent: `00-${TRACE}-${CALLER}-01`, tracestate: "a=1" };
   const assignment = { lease: LEASE, token: LEASE_TOKEN, jobId: "AAAAAAAAAAAAAA", ...assigned, task, trace };
   sockets.on("connection", (socket) => {
-    socket.send(JSON.stringify({ type: "welcome", protocol: PROTOCOL_VERSION, progressEveryMs: 500 }));
+    socket.send(JSON.stringify({ type: "welcome", progressEveryMs: 500 }));
     socket.send(JSON.stringify({ type: "assign", assignment }));
     socket.on("message", (data) => {
       const { type, id } = JSON.parse(String(data));

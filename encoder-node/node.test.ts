@@ -14,7 +14,6 @@ import {
   type HubFrame,
   NAME_IN_USE,
   type NodeFrame,
-  PROTOCOL_VERSION,
   type ServiceOrigin,
 } from "#shared/protocol/frames.ts";
 import type { NodeConfig } from "./config.ts";
@@ -87,7 +86,7 @@ async function connect(
       }
     });
     if (rejected < rejects) return;
-    send({ type: "welcome", protocol: PROTOCOL_VERSION, progressEveryMs: 500, service });
+    send({ type: "welcome", progressEveryMs: 500, service });
     for (const frame of first) send(frame);
   });
   const node = await startNode({

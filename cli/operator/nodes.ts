@@ -50,9 +50,7 @@ const stateText = ({ state }: Pick<NodeDetails, "state">, colors: Colors): strin
 export const showNode: Run = async (context, [id = ""]) => {
   const { nodes } = await adminOf(context);
   const { signal, output } = context;
-  const node = await nodes.get(id, { signal });
-  // Services of earlier releases lack this route.
-  const history = await nodes.history(id, { signal }).catch(() => null);
+  const [node, history] = await Promise.all([nodes.get(id, { signal }), nodes.history(id, { signal })]);
   output.data(node, () => nodeText(node, history, output.colors));
 };
 
@@ -103,7 +101,7 @@ function sparkline({ steps }: NodeHistory): string {
   return most === 0 ? "" : busy.map((value) => BARS[Math.round((value / most) * 7)]).join("");
 }
 
-function nodeText(node: NodeDetails, history: NodeHistory | null, colors: Colors): string {
+function nodeText(node: NodeDetails, history: NodeHistory, colors: Colors): string {
   const { slots, disk, capabilities, version, protocol, ffmpeg, cpus } = node;
   const isConnected = node.last_seen_at === null && node.state !== "offline";
   const parts = [version, protocol !== null && `protocol ${protocol}`, ffmpeg !== null && `ffmpeg ${ffmpeg}`];
@@ -126,7 +124,7 @@ function nodeText(node: NodeDetails, history: NodeHistory | null, colors: Colors
         ? `encode ${slots.encode.running} of ${slots.encode.running + slots.encode.free}, inspect ${slots.inspect.running}`
         : "",
     ],
-    ["last 24 h", history ? sparkline(history) : ""],
+    ["last 24 h", sparkline(history)],
     ["failures", isConnected ? `${Math.round(node.score * 100)}% of its last jobs` : ""],
     ["connected", node.connected_at ?? ""],
     ["gone", node.last_seen_at === null ? "" : printable(goneText(node))],

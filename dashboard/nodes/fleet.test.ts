@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Node } from "../../client/index.ts";
-import { backlogSeconds, matches, newestProtocol, notesOf, securityNotes, totalLoad, usualVersions } from "./fleet.ts";
+import { backlogSeconds, matches, notesOf, securityNotes, totalLoad, usualVersions } from "./fleet.ts";
 
 const node = (changes: Partial<Node> = {}): Node => ({
   id: "attic",
@@ -48,12 +48,11 @@ describe("notes of a node", () => {
       ["Other nodes of its pool have ffmpeg 7.1: a video in chunks needs the same version"],
     ],
     ["another ffmpeg in another pool", { ffmpeg: "5.1", pool: "own" }, []],
-    ["an older program", { protocol: 2 }, ["Its program is older than the program of other nodes"]],
     ["a spot machine", { spot: true }, ["Its machine may be taken away at any time"]],
   ])("lists the notes of a node: %s", (_, changes, expected) => {
     const one = node(changes);
     const nodes = [node({ id: "a" }), node({ id: "b" }), one];
-    expect(notesOf(one, usualVersions(nodes), newestProtocol(nodes)).map(({ text }) => text)).toEqual(expected);
+    expect(notesOf(one, usualVersions(nodes)).map(({ text }) => text)).toEqual(expected);
   });
 
   it("adds notes from the details of a node", () => {

@@ -51,8 +51,8 @@ export function usualVersions(nodes: readonly Node[]): ReadonlyMap<string, strin
   return new Map(usual);
 }
 
-/** Unusual facts about a node. `usual`: `usualVersions` of all nodes; `protocol`: the newest protocol of all nodes. */
-export function notesOf(node: Node, usual: ReadonlyMap<string, string>, protocol: number): readonly Note[] {
+/** Unusual facts about a node. `usual`: `usualVersions` of all nodes. */
+export function notesOf(node: Node, usual: ReadonlyMap<string, string>): readonly Note[] {
   const notes: Note[] = [];
   const warn = (text: string): void => void notes.push({ kind: "warn", text });
   const { disk, ffmpeg, score } = node;
@@ -63,13 +63,9 @@ export function notesOf(node: Node, usual: ReadonlyMap<string, string>, protocol
   const common = usual.get(node.pool);
   if (ffmpeg !== null && common !== undefined && ffmpeg !== common)
     warn(`Other nodes of its pool have ffmpeg ${common}: a video in chunks needs the same version`);
-  if (node.protocol !== null && node.protocol < protocol) warn("Its program is older than the program of other nodes");
   if (node.spot) notes.push({ kind: "info", text: "Its machine may be taken away at any time" });
   return notes;
 }
-
-export const newestProtocol = (nodes: readonly Node[]): number =>
-  Math.max(0, ...nodes.map(({ protocol }) => protocol ?? 0));
 
 /** Notes that need the details of a node. */
 export function securityNotes({ capabilities }: Pick<NodeDetails, "capabilities">): readonly Note[] {

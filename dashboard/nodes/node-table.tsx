@@ -8,7 +8,7 @@ import { Icon } from "../parts/icon.tsx";
 import { Scroll } from "../parts/scroll.tsx";
 import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
-import { type Load, loadOf, type Note, newestProtocol, notesOf, usualVersions } from "./fleet.ts";
+import { type Load, loadOf, type Note, notesOf, usualVersions } from "./fleet.ts";
 import { NodeActions, type NodeVerb, useNodeAction, verbsOf } from "./node-actions.tsx";
 import { NodeDetail } from "./node-detail.tsx";
 
@@ -26,7 +26,6 @@ type TableProps = {
 export function NodeTable({ nodes, all, open, setOpen, onChange }: TableProps) {
   const table = useRef<HTMLTableElement>(null);
   const usual = usualVersions(all);
-  const protocol = newestProtocol(all);
   const { act, busy } = useNodeAction(onChange);
   useNodeKeys(table, nodes, act);
   useKeys({ Escape: { help: "Close the details", run: () => setOpen(""), when: () => open !== "" } }, "Nodes");
@@ -55,7 +54,7 @@ export function NodeTable({ nodes, all, open, setOpen, onChange }: TableProps) {
               <NodeRow
                 key={node.id}
                 node={node}
-                notes={notesOf(node, usual, protocol)}
+                notes={notesOf(node, usual)}
                 isOpen={open === node.id}
                 toggle={() => setOpen(open === node.id ? "" : node.id)}
                 act={act}

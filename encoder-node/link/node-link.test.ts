@@ -86,8 +86,7 @@ it("sends its token and the hello first, and dispatches the hub's frames", async
     running: [],
   });
   const frames = [
-    { type: "welcome", protocol: PROTOCOL_VERSION, progressEveryMs: 500 },
-    { type: "news" },
+    { type: "welcome", progressEveryMs: 500 },
     ASSIGN,
     { type: "cancel", lease: ASSIGN.assignment.lease },
     { type: "drain" },
@@ -168,14 +167,14 @@ it("connects with its name, and with the newest session that the hub gave it", a
   const sessions = async (number: number) => (await connection(server, number)).request.headers["copra-node-session"];
   const { socket, request } = await connection(server, 1);
   expect(request.headers["copra-node-name"]).toBe("n");
-  const welcome = { type: "welcome", protocol: PROTOCOL_VERSION, progressEveryMs: 500, reconnectSpreadMs: 50 };
+  const welcome = { type: "welcome", progressEveryMs: 500, reconnectSpreadMs: 50 };
   socket.send(JSON.stringify({ ...welcome, session: "first" }));
   socket.send(JSON.stringify({ type: "session", session: "second", reconnectSpreadMs: 50 }));
   socket.close();
   expect([await sessions(1), await sessions(2)]).toEqual([undefined, "second"]);
   const second = await connection(server, 2);
   // A welcome without a session ends the previous session.
-  second.socket.send(JSON.stringify({ type: "welcome", protocol: PROTOCOL_VERSION, progressEveryMs: 500 }));
+  second.socket.send(JSON.stringify({ type: "welcome", progressEveryMs: 500 }));
   second.socket.close();
   expect(await sessions(3)).toBeUndefined();
 });
@@ -222,7 +221,7 @@ it("resolves when a report is acknowledged, and gives up when no acknowledgment 
   // Before the welcome, the node does not know if the hub accepts it.
   expect(await link.report(report)).toBeNull();
   const say = (frame: object): void => connections[0]?.socket.send(JSON.stringify(frame));
-  say({ type: "welcome", protocol: PROTOCOL_VERSION, progressEveryMs: 1000 });
+  say({ type: "welcome", progressEveryMs: 1000 });
   const reports = () => (connections[0]?.received ?? []).filter((frame) => frame.includes('"report"'));
   // The welcome must have arrived.
   await new Promise((resolve) => setTimeout(resolve, 200));

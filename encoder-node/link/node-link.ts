@@ -204,8 +204,7 @@ export class NodeLink {
     if (!decoded.ok) {
       log.warn("hub frame not understood", { ...decoded.error });
       // The frame may have been an assignment: the next hello states which slots are really free.
-      if (decoded.error.reason === "invalid") socket.close(INVALID_FRAME, "frame not understood");
-      return;
+      return socket.close(INVALID_FRAME, "frame not understood");
     }
     const { value: frame } = decoded;
     log.debug("frame received", frameFields(frame));

@@ -1,5 +1,6 @@
 // npm run check: formatting and lint, types, unused code, circles between rooms, refused words, hard sentences, long
-// comments, regular expressions that may be slow, files that nodes open, the map of the code, broken links, and size.
+// comments, regular expressions that may be slow, files that nodes open, defaults in stored state, the map of the code,
+// broken links, and size.
 // `npm run check -- circles words shared/plan` runs only these two checks, for files below that path.
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -154,6 +155,17 @@ const CHECKS: Readonly<Record<string, Check>> = {
     help:
       "A run of ffmpeg can leave a link or a pipe under any name: open files by encoder-node/run-files/open-file.ts.\n" +
       "A module that opens only files that no run could write is listed with its reason in local/check/opened-files.ts.",
+  },
+  defaults: {
+    run: (isChecked) =>
+      finds(
+        listFiles(/^(?:worker\/(?:job\/state|dispatch|rpc)|shared\/protocol)\/.*(?<!\.test)\.ts$/)
+          .filter((file) => isChecked(file) && readFileSync(join(ROOT, file), "utf8").includes(".default("))
+          .map((file) => `${file} has a default`),
+      ),
+    help:
+      "Frames and stored state have no field that an earlier build lacks: nothing was released. Make the field required,\n" +
+      "and raise PROTOCOL_VERSION if nodes send or get it.",
   },
   map: {
     run: () => finds(mapErrors(readFileSync(join(ROOT, "docs/map.md"), "utf8"), listFiles())),

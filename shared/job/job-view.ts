@@ -24,9 +24,7 @@ export const PlaylistUrl = z
   .object({
     format: z.enum(["hls", "dash"]),
     url: z.string(),
-    segments: SegmentFormat.exactOptional().describe(
-      "The segments: MPEG-TS or fragmented MP4. Absent in jobs from before this field",
-    ),
+    segments: SegmentFormat.exactOptional().describe("The segments: MPEG-TS or fragmented MP4"),
   })
   .describe("A playlist (HLS) or manifest (DASH)");
 export type PlaylistUrl = z.infer<typeof PlaylistUrl>;
@@ -75,10 +73,7 @@ export const InputView = z
     source: z
       .string()
       .exactOptional()
-      .describe(
-        "Where the source is: its URL without user, password and query; of an upload `upload://<id>/<name>`. Absent in " +
-          "jobs from before this field",
-      ),
+      .describe("Where the source is: its URL without user, password and query; of an upload `upload://<id>/<name>`"),
   })
   .describe("The input of a job");
 

@@ -32,16 +32,16 @@ export const NodeIsolation = z.object({
 });
 export type NodeIsolation = z.infer<typeof NodeIsolation>;
 
-/** Features of a node's ffmpeg, by ffmpeg's names. Older nodes leave out fields with a default. */
+/** Features of a node's ffmpeg, by ffmpeg's names. */
 export const Capabilities = z.object({
   ffmpegVersion: Line(MAX_NAME_CHARS),
   /** Software encoders. Each has encoded a frame. */
   encoders: Names,
   cpus: z.int().min(0).max(MAX_CPUS),
   /** Filters that plans use and this ffmpeg has. `muxers`: likewise. */
-  filters: Names.default([]),
-  muxers: Names.default([]),
-  hardware: Hardware.nullable().default(null),
+  filters: Names,
+  muxers: Names,
+  hardware: Hardware.nullable(),
   /** Decoders of captions that are images. */
   decoders: Names.exactOptional(),
   isolation: NodeIsolation.exactOptional(),

@@ -11,9 +11,8 @@ import { LeaseReport } from "./reports.ts";
 import { Assignment, RunningLease, SlotCounts } from "./tasks.ts";
 import { OutputIndex } from "./uploads.ts";
 
-/** Hub and nodes must have the same version. */
-export const PROTOCOL_VERSION = 3;
-const MAX_PROTOCOL = 1_000_000;
+/** Hub and nodes must have the same version: each change of a frame or of a task's fields raises it. */
+export const PROTOCOL_VERSION = 4;
 /** Text that a node sends to keep its socket alive; the hub's runtime replies with PONG without waking the hub. */
 export const PING = "ping";
 export const PONG = "pong";
@@ -43,7 +42,7 @@ export const ProgressItem = z.object({
   stage: z.enum(TASK_STAGES),
   /** Completed share of the stage, 0 to 1. */
   fraction: z.number().min(0).max(1),
-  /** While ffmpeg encodes: frames per second, and seconds of the source per second. Older nodes send neither. */
+  /** While ffmpeg encodes: frames per second, and seconds of the source per second. */
   fps: Rate.exactOptional(),
   speed: Rate.exactOptional(),
   /** The streams of the task whose growing playlists are stored. */
@@ -100,8 +99,6 @@ const nodeFacts = {
   /** True if the machine may be taken away at any time. */
   spot: z.boolean().exactOptional(),
   disk: NodeDisk.exactOptional(),
-  /** Additional features (`NODE_FEATURES`). Newer nodes may state unknown features. */
-  features: z.array(Line(40)).max(50).exactOptional(),
   notReady: NotReady.exactOptional(),
 };
 
@@ -127,7 +124,7 @@ export const NodeFrame = z.discriminatedUnion("type", [
   /** First frame on every connection. `slots`: free slots. `running`: all leases that this process still works on. */
   z.object({
     type: z.literal("hello"),
-    protocol: z.int().min(0).max(MAX_PROTOCOL),
+    protocol: z.literal(PROTOCOL_VERSION),
     nodeId: Line(64).min(1),
     /** A new session for every start of the node's process. */
     session: Line(64).min(1),
@@ -164,8 +161,6 @@ export type NodeFrameOf<Type extends NodeFrame["type"]> = Extract<NodeFrame, { t
 export const HubFrame = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("welcome"),
-    /** Protocol version of this connection. */
-    protocol: z.int(),
     progressEveryMs: ProgressEveryMs,
     /** Proof of the node's token, pool and labels for the next connections, which then need no database. */
     session: Session.exactOptional(),
@@ -186,37 +181,29 @@ export const HubFrame = z.discriminatedUnion("type", [
   z.object({ type: z.literal("ack"), id: ReportId, isAccepted: z.boolean().nullable() }),
   /** The job no longer needs this lease's work: stop the work and discard it. */
   z.object({ type: z.literal("cancel"), lease: LeaseIdText }),
-  /** Somebody looks at this lease: respond with `running`. Only for nodes with the feature `running-commands`. */
+  /** Somebody looks at this lease: respond with `running`. */
   z.object({ type: z.literal("look"), lease: LeaseIdText }),
   /** Finish running work and accept no new work. */
   z.object({ type: z.literal("drain") }),
 ]);
 export type HubFrame = z.infer<typeof HubFrame>;
 
-/** Unknown types are skipped, so that a newer peer can send more; invalid frames close the socket. */
-export type DecodeError = { readonly reason: "unknown-type" | "invalid"; readonly detail: string };
+/** Why a frame cannot be read: the reason of the close frame, and details for the log. */
+export type DecodeError = { readonly reason: string; readonly detail: string };
 
-const NODE_FRAME_TYPES: ReadonlySet<unknown> = new Set(NodeFrame.options.map((option) => option.shape.type.value));
-const HUB_FRAME_TYPES: ReadonlySet<unknown> = new Set(HubFrame.options.map((option) => option.shape.type.value));
+export const decodeNodeFrame = (text: string): Result<NodeFrame, DecodeError> => decode(text, NodeFrame);
+export const decodeHubFrame = (text: string): Result<HubFrame, DecodeError> => decode(text, HubFrame);
 
-export const decodeNodeFrame = (text: string): Result<NodeFrame, DecodeError> =>
-  decode(text, NodeFrame, NODE_FRAME_TYPES);
-export const decodeHubFrame = (text: string): Result<HubFrame, DecodeError> => decode(text, HubFrame, HUB_FRAME_TYPES);
-
-function decode<Frame>(
-  text: string,
-  schema: z.ZodType<Frame>,
-  types: ReadonlySet<unknown>,
-): Result<Frame, DecodeError> {
+function decode<Frame>(text: string, schema: z.ZodType<Frame>): Result<Frame, DecodeError> {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return err({ reason: "invalid", detail: "not JSON" });
+    return err({ reason: "invalid frame", detail: "not JSON" });
   }
   const parsed = schema.safeParse(value);
   if (parsed.success) return ok(parsed.data);
-  const type = typeof value === "object" && value !== null && "type" in value ? value.type : undefined;
-  if (typeof type === "string" && !types.has(type)) return err({ reason: "unknown-type", detail: type });
-  return err({ reason: "invalid", detail: z.prettifyError(parsed.error) });
+  const isOtherProtocol = parsed.error.issues.some(({ path }) => path.length === 1 && path[0] === "protocol");
+  const reason = isOtherProtocol ? `protocol ${PROTOCOL_VERSION} is required: update this node` : "invalid frame";
+  return err({ reason, detail: z.prettifyError(parsed.error) });
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { isJobId, newApiKey, newJobId, parseLeaseId } from "../ids.ts";
-import { decodeHubFrame, decodeNodeFrame } from "./frames.ts";
+import { decodeHubFrame, decodeNodeFrame, PROTOCOL_VERSION } from "./frames.ts";
 import { UploadsAnswer } from "./uploads.ts";
 
 const LEASE = "AAAAAAAAAAAAAA.encode.1";
 
 describe("frames", () => {
-  const rows: [string, string, "unknown-type" | "invalid" | "ok"][] = [
+  const rows: [string, string, "ok" | "invalid frame"][] = [
     ["slots", JSON.stringify({ type: "slots", offered: { inspect: 1, encode: 0 }, released: [LEASE] }), "ok"],
     ["an additional field", JSON.stringify({ type: "bye", mood: "good" }), "ok"],
     [
@@ -17,45 +17,31 @@ describe("frames", () => {
     [
       "too much progress",
       JSON.stringify({ type: "progress", items: [{ lease: LEASE, token: "t", stage: "encoding", fraction: 1.1 }] }),
-      "invalid",
+      "invalid frame",
     ],
     [
       "no lease id",
       JSON.stringify({ type: "progress", items: [{ lease: "../1", token: "t", stage: "encoding", fraction: 1 }] }),
-      "invalid",
+      "invalid frame",
     ],
     [
       "a negative offer",
       JSON.stringify({ type: "slots", offered: { inspect: -1, encode: 0 }, released: [] }),
-      "invalid",
+      "invalid frame",
     ],
-    ["a newer type", JSON.stringify({ type: "hint" }), "unknown-type"],
-    ["no type", "{}", "invalid"],
-    ["a list", "[]", "invalid"],
-    ["no JSON", "hello", "invalid"],
+    ["an unknown type", JSON.stringify({ type: "hint" }), "invalid frame"],
+    ["no type", "{}", "invalid frame"],
+    ["a list", "[]", "invalid frame"],
+    ["no JSON", "hello", "invalid frame"],
   ];
   it.each(rows)("validates frames of a node: %s", (_, text, expected) => {
     const decoded = decodeNodeFrame(text);
     expect(decoded.ok ? "ok" : decoded.error.reason).toBe(expected);
   });
 
-  it("accepts a hello of an older node without newer fields", () => {
-    const hello = {
-      type: "hello",
-      protocol: 1,
-      nodeId: "n",
-      session: "s",
-      slots: { inspect: 1, encode: 1 },
-      running: [],
-    };
-    const capabilities = { ffmpegVersion: "7.0", encoders: ["libx264"], cpus: 2 };
-    const gpu = { name: "vaapi", path: "/dev/dri/renderD128", encoders: ["hevc_vaapi"] };
-    expect(decodeNodeFrame(JSON.stringify({ ...hello, capabilities }))).toMatchObject({
-      value: { capabilities: { ...capabilities, filters: [], muxers: [], hardware: null } },
-    });
-    const newer = { ...capabilities, filters: ["zscale"], muxers: ["avif"], hardware: gpu };
-    expect(decodeNodeFrame(JSON.stringify({ ...hello, capabilities: newer }))).toMatchObject({
-      value: { capabilities: newer },
+  it("tells a node with another protocol to be updated, whatever its other fields", () => {
+    expect(decodeNodeFrame(JSON.stringify({ type: "hello", protocol: PROTOCOL_VERSION - 1 }))).toMatchObject({
+      error: { reason: `protocol ${PROTOCOL_VERSION} is required: update this node` },
     });
   });
 
@@ -65,7 +51,7 @@ describe("frames", () => {
       value: { type: "cancel", lease: LEASE },
     });
     expect(decodeHubFrame(JSON.stringify({ type: "slots", offered: {} }))).toMatchObject({
-      error: { reason: "unknown-type" },
+      error: { reason: "invalid frame" },
     });
     const task = { kind: "inspect", sourceUrl: "http://host/", chunking: null };
     const assigned = { kind: "inspect", slotClass: "inspect", round: 0 };

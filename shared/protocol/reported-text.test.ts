@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { decodeNodeFrame } from "./frames.ts";
+import { decodeNodeFrame, PROTOCOL_VERSION } from "./frames.ts";
 import { CompleteReport, FailReport } from "./reports.ts";
 import { ChunksRequest, ScratchRequest } from "./scratch.ts";
 import { UploadsRequest } from "./uploads.ts";
@@ -80,12 +80,11 @@ const REPORTS = [
   { schema: ScratchRequest, value: { token: "t", puts: [{ name: "a-1/b", sizeBytes: 1 }], gets: ["a-1/b"] } },
   frame({
     type: "hello",
-    protocol: 2,
+    protocol: PROTOCOL_VERSION,
     nodeId: "n",
     session: "s",
     capabilities,
     slots: { inspect: 1, encode: 1 },
-    features: ["growing-join"],
     running: [{ lease: LEASE, token: "t", slotClass: "encode" }],
   }),
   frame({ type: "progress", items: [{ lease: LEASE, token: "t", stage: "encoding", fraction: 0 }] }),

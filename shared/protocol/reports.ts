@@ -54,7 +54,7 @@ const Tracks = z.array(ScratchTrack).max(MAX_TRACKS);
 
 /**
  * Outputs of an encode task that ended while the node continues with others. `complete` reports the remaining outputs,
- * at least a single output. Older nodes report all outputs in `complete`.
+ * at least a single output.
  */
 export const OutputsReport = z.object({ token: LeaseProof.shape.token, outputs: OutputReports });
 export type OutputsReport = z.infer<typeof OutputsReport>;
@@ -84,7 +84,7 @@ export const TaskResult = z.discriminatedUnion("kind", [
 ]);
 export type TaskResult = z.infer<typeof TaskResult>;
 
-/** The commands that ran for the lease. Older nodes report none. */
+/** The commands that ran for the lease. */
 const commands = CommandReports.exactOptional();
 
 export const CompleteReport = z.object({ token: LeaseProof.shape.token, result: TaskResult, commands });

@@ -1,7 +1,6 @@
 // Requirements of tasks, and profiles of nodes. A fleet has few of both, so they are compared in pairs instead of each
 // task with each node.
 import * as z from "zod";
-import { DEFAULT_POOL } from "../placement.ts";
 import { Capabilities } from "./capabilities.ts";
 import { Need } from "./needs.ts";
 
@@ -14,9 +13,6 @@ export const Requirements = z.object({
   needs: z.array(Need).readonly(),
 });
 export type Requirements = z.infer<typeof Requirements>;
-
-/** Requirements of tickets that were stored before requirements existed, and of jobs of the previous release. */
-export const NO_REQUIREMENTS: Requirements = { pool: DEFAULT_POOL, labels: [], needs: [] };
 
 /** Returns a key of requirements. Equal requirements have the same key, in any order. */
 export function signatureOf({ pool, labels, needs }: Requirements): string {
@@ -31,10 +27,7 @@ export const Profile = z.object({
   region: z.string().nullable(),
   /** Labels of the node and of its token; sorted, without duplicates. */
   labels: z.array(z.string()),
-  /** With the features of the node's program. */
-  capabilities: Capabilities.omit({ ffmpegVersion: true, cpus: true, isolation: true }).extend({
-    features: z.array(z.string()).exactOptional(),
-  }),
+  capabilities: Capabilities.omit({ ffmpegVersion: true, cpus: true, isolation: true }),
   /** True if the machine may be taken away at any time. */
   spot: z.boolean(),
 });
@@ -44,12 +37,7 @@ const REGION = "region:";
 
 /** Returns a node's profile from the properties of its token and its own report. */
 export function profileOf(
-  {
-    pool,
-    labels,
-    spot = false,
-    features = [],
-  }: Pick<Profile, "pool"> & { readonly labels: readonly string[]; spot?: boolean; features?: readonly string[] },
+  { pool, labels, spot }: Pick<Profile, "pool" | "spot"> & { readonly labels: readonly string[] },
   { encoders, muxers, filters, hardware, fonts, folders, decoders }: Capabilities,
 ): Profile {
   const sorted = (names: readonly string[]): string[] => [...new Set(names)].sort();
@@ -65,7 +53,6 @@ export function profileOf(
       ...(fonts ? { fonts: sorted(fonts) } : {}),
       ...(folders ? { folders: folders.toSorted((a, b) => (a.name < b.name ? -1 : 1)) } : {}),
       ...(decoders ? { decoders: sorted(decoders) } : {}),
-      ...(features.length > 0 ? { features: sorted(features) } : {}),
       // Nodes with the same device at different paths share a profile.
       hardware: hardware && { ...hardware, path: null, encoders: sorted(hardware.encoders) },
     },
@@ -75,7 +62,7 @@ export function profileOf(
 
 /** Returns a key of a profile. Nodes with equal profiles have the same key. */
 export const profileKey = ({ pool, region, labels, capabilities, spot }: Profile): string => {
-  const { encoders, muxers, filters, hardware, fonts, folders, decoders, features } = capabilities;
-  const names = [encoders, muxers, filters, fonts, folders, decoders, features];
+  const { encoders, muxers, filters, hardware, fonts, folders, decoders } = capabilities;
+  const names = [encoders, muxers, filters, fonts, folders, decoders];
   return JSON.stringify([pool, region, labels, names, hardware, spot]);
 };

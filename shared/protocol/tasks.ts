@@ -17,17 +17,10 @@ const Slots = z.int().min(0).max(MAX_SLOTS);
 export const SlotCounts = z.object({ inspect: Slots, encode: Slots });
 export type SlotCounts = z.infer<typeof SlotCounts>;
 
-/** Features that nodes of earlier releases lack. Nodes state them when they connect. */
-export const NODE_FEATURES = ["growing-join", "source-headers", "running-commands"] as const;
-export type NodeFeature = (typeof NODE_FEATURES)[number];
-
 export const TASK_KINDS = ["inspect", "encode", "chunk", "audio", "texts", "join"] as const;
 export type TaskKind = (typeof TASK_KINDS)[number];
 
-/**
- * Where the source is. `sourceHeaders`: secret headers for the origin of the URL. Only nodes with the feature
- * `source-headers` get such a task.
- */
+/** Where the source is. `sourceHeaders`: secret headers for the origin of the URL. */
 const locatedSource = {
   sourceUrl: z.string(),
   sourceHeaders: z.record(z.string(), z.string()).exactOptional(),
@@ -57,7 +50,7 @@ export const Task = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("inspect"),
     ...locatedSource,
-    chunking: z.object({ readOrigin: z.boolean() }).nullable().default(null),
+    chunking: z.object({ readOrigin: z.boolean() }).nullable(),
     onlyProbe: z.boolean().exactOptional(),
     storesAt: z.string().exactOptional(),
   }),
@@ -78,8 +71,7 @@ export const Task = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("texts"), ...rangedTask }),
   /**
    * Join the chunks, add the audio, and upload the outputs. A chunk that is still encoded has no tracks; the node
-   * requests them later (`ChunksRequest`). Only nodes with the feature `growing-join` get such a task, because other
-   * nodes would fail it.
+   * requests them later (`ChunksRequest`).
    */
   z.object({
     kind: z.literal("join"),
@@ -124,7 +116,7 @@ export const Assignment = z.object({
     .array(z.enum(["source", "storage"]))
     .max(2)
     .exactOptional(),
-  /** The trace of the job; older nodes ignore it. */
+  /** The trace of the job. */
   trace: TraceContext.exactOptional(),
 });
 export type Assignment = z.infer<typeof Assignment>;

@@ -65,10 +65,7 @@ export const UploadForm = z.object({
   name: z.string(),
   fileName: z.string(),
   contentType: z.string(),
-  fields: z
-    .array(z.object({ name: z.string().max(100), value: z.string().max(MAX_FORM_VALUE) }))
-    .max(MAX_FORM_FIELDS)
-    .default([]),
+  fields: z.array(z.object({ name: z.string().max(100), value: z.string().max(MAX_FORM_VALUE) })).max(MAX_FORM_FIELDS),
 });
 export type UploadForm = z.infer<typeof UploadForm>;
 

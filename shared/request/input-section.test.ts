@@ -116,7 +116,7 @@ it("keeps headers with the secret, in lower case", () => {
   expect(parsed).toEqual({
     ok: true,
     value: {
-      input: { kind: "url", url: "https://example.com/a.mp4", hasHeaders: true },
+      input: { kind: "url", url: "https://example.com/a.mp4" },
       secret: {
         url: "https://example.com/a.mp4?s=1",
         headers: { authorization: "Bearer secret/1", "x-token": "a b\t~" },

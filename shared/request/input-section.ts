@@ -17,12 +17,7 @@ import { unknownService } from "./storage/unknown-service.ts";
 
 export const InputSpec = z.discriminatedUnion("kind", [
   /** The URL without its secrets. `AccessSecret` has the secrets. */
-  z.object({
-    kind: z.literal("url"),
-    url: z.string(),
-    /** True if the requests for the source have headers of the client, which are in the secret. */
-    hasHeaders: z.literal(true).exactOptional(),
-  }),
+  z.object({ kind: z.literal("url"), url: z.string() }),
   /** An object in a bucket; the Worker signs requests for it. */
   z.object({ kind: z.literal("bucket"), ...S3Bucket.shape, key: z.string() }),
   /** A blob in a container of Azure; the Worker signs a URL for it. */
@@ -123,5 +118,5 @@ function parseUrl({ url, headers, ...rest }: Record<string, unknown>, allow: All
   const { username, password } = new URL(checked.value);
   const parsed = parseSourceHeaders(headers, username !== "" || password !== "");
   if (!parsed.ok) return invalid("input_not_valid", `\`input.headers${parsed.error}`);
-  return ok({ input: { ...input, hasHeaders: true }, secret: { url: checked.value, headers: parsed.value } });
+  return ok({ input, secret: { url: checked.value, headers: parsed.value } });
 }

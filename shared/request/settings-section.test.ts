@@ -17,10 +17,6 @@ it.each([undefined, null, {}])("has defaults for %j", (section) => {
   expect(parseSettings(section)).toEqual({ ok: true, value: DEFAULTS });
 });
 
-it("reads settings that were stored before a setting existed", () => {
-  expect(SettingsSpec.parse({ ultrafast: true })).toEqual({ ...DEFAULTS, ultrafast: true });
-});
-
 it("stores times in milliseconds and labels in order", () => {
   const section = {
     queue: "uhd-4k",

@@ -23,25 +23,25 @@ const Hop = z.object({
   priority: z.int().nullable(),
 });
 
-/** Settings as jobs store them. The defaults apply to jobs that were stored before a setting existed. */
+/** Settings as jobs store them. */
 export const SettingsSpec = z.object({
   ultrafast: z.boolean(),
   /** True to measure the quality of encoded videos. Outputs have the same mark (`measuresQuality`). */
-  qualityReport: z.boolean().default(false),
+  qualityReport: z.boolean(),
   /** The pool whose nodes do the work. */
-  queue: z.string().default(DEFAULT_POOL),
+  queue: z.string(),
   /** -50 to 50; work of a higher priority is assigned before other work of the account. */
-  priority: z.int().default(0),
+  priority: z.int(),
   /** Labels that a node must have; sorted, without duplicates. */
-  require: z.array(z.string()).default([]),
+  require: z.array(z.string()),
   /** No node gets work of the job before this time, in ms since 1970. Null: it starts at once. */
-  startAtMs: z.number().nullable().default(null),
+  startAtMs: z.number().nullable(),
   /** The job fails if its work waits for a node for this long. */
-  startWithinMs: z.number().default(DEFAULT_START_WITHIN_S * 1000),
+  startWithinMs: z.number(),
   /** The job fails if it has not ended this long after its first task started. Null: no limit. */
-  maxRunMs: z.number().nullable().default(null),
+  maxRunMs: z.number().nullable(),
   /** Hops sorted by time. Each applies in addition to the previous hops. */
-  hop: z.array(Hop).default([]),
+  hop: z.array(Hop),
 });
 export type SettingsSpec = z.infer<typeof SettingsSpec>;
 

@@ -1,12 +1,6 @@
 // Handles the frames of nodes: connections, the changes of each frame, and the end of a connection.
 import { assertNever } from "#shared/errors.ts";
-import {
-  type FreedSlots,
-  NAME_IN_USE,
-  type NodeFrame,
-  type NodeFrameOf,
-  PROTOCOL_VERSION,
-} from "#shared/protocol/frames.ts";
+import { type FreedSlots, NAME_IN_USE, type NodeFrame, type NodeFrameOf } from "#shared/protocol/frames.ts";
 import { profileOf } from "#shared/protocol/requirements.ts";
 import type { HubEnv } from "../bindings.ts";
 import { isLeaseToken } from "../crypto/lease-token.ts";
@@ -128,13 +122,11 @@ export class NodeFrames {
   }
 
   async #welcome(socket: WebSocket, hello: NodeFrameOf<"hello">): Promise<void> {
-    if (hello.protocol !== PROTOCOL_VERSION) {
-      return this.disconnect(socket, violation(`protocol ${PROTOCOL_VERSION} is required: update this node`));
-    }
     const { nodeId, session, running } = hello;
     const now = Date.now();
     const older = this.#nodes.roster.get(nodeId);
     const admitted = this.#nodes.admittedOf(socket);
+    if (!admitted) return this.disconnect(socket, NO_HELLO);
     const rejection =
       contradictionOf(admitted, hello) ??
       this.#admission.rejectionOf({ nodeId, token: admitted.token, isConnected: older !== null }, now);
@@ -156,7 +148,6 @@ export class NodeFrames {
     if (!this.#nodes.isAwaitingHello) clearTimeout(this.#helloTimer);
     this.#nodes.send(node, {
       type: "welcome",
-      protocol: hello.protocol,
       progressEveryMs: PROGRESS_EVERY_MS,
       service: admitted.service,
       ...this.#sessions.first(node, now),

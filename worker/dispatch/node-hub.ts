@@ -14,7 +14,7 @@ import {
   type HubRpc,
   type LeaseHolder,
   type LeaseHolding,
-  type SentOffer,
+  type TicketOffer,
 } from "../rpc/hub.ts";
 import type { HubReport, NodeDetail, NodeReport, NodeSteps, Place } from "../rpc/hub-reports.ts";
 import {
@@ -91,7 +91,7 @@ export class NodeHub extends DurableObject<HubEnv> implements HubRpc {
     await Promise.all(this.ctx.getWebSockets(id).map((socket) => this.#frames.disconnect(socket, REVOKED)));
   }
 
-  async advertise(offers: SentOffer[]): Promise<Advertised> {
+  async advertise(offers: TicketOffer[]): Promise<Advertised> {
     return this.#matcher.advertise(offers);
   }
 
@@ -173,7 +173,7 @@ export class NodeHub extends DurableObject<HubEnv> implements HubRpc {
     const decoded = decodeNodeFrame(typeof message === "string" ? message : "");
     if (!decoded.ok) {
       log.warn("node frame not valid", { ...decoded.error });
-      if (decoded.error.reason === "invalid") await this.#frames.disconnect(socket, violation("invalid frame"));
+      await this.#frames.disconnect(socket, violation(decoded.error.reason));
       return;
     }
     const frame = decoded.value;

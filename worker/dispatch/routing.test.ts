@@ -54,15 +54,3 @@ it("relaxes the required labels of a job with each hop", async () => {
   expect(node.frames).toEqual([]);
   expect((await node.next("assign")).assignment.jobId).toBe(spec.id);
 });
-
-it("names the feature for secret headers of the source while only nodes of an earlier release are connected", async () => {
-  const older = await joinedWith("older", {});
-  const input = { kind: "url", url: "https://media.example.com/a.mov", hasHeaders: true } as const;
-  const spec = await newJob({ input });
-  const missing = "a node with feature source-headers (of a newer release of Copra) in pool default";
-  await vi.waitFor(async () => expect(await waitingFor(spec)).toBe(missing));
-  const newer = await joinedWith("newer", { features: ["source-headers"] });
-  expect((await newer.next("assign")).assignment.jobId).toBe(spec.id);
-  await vi.waitFor(async () => expect(await waitingFor(spec)).toBeUndefined());
-  expect(older.frames.filter(({ type }) => type === "assign")).toEqual([]);
-});

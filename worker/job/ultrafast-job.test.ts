@@ -316,11 +316,9 @@ describe("POST /v2/nodes/leases/:lease/chunks", () => {
     expect(await ask(first)).toEqual([400, "report_not_valid"]);
     const [, encoded] = await Promise.all([claim(spec, "other"), trackOf(spec, first)]);
     await stubOf(spec).complete(first.lease, { token: first.token, result: encoded });
-    const features = ["growing-join"];
     const [joining] = await claimFrom(stubOf(spec), {
       nodeId: "c",
       session: "s",
-      features,
       slotClass: "encode",
       max: 1,
     });

@@ -5,7 +5,7 @@ import type { LeaseId } from "#shared/ids.ts";
 import { DEFAULT_POOL } from "#shared/placement.ts";
 import type { CommandReport } from "#shared/protocol/commands.ts";
 import type { ProgressItem } from "#shared/protocol/frames.ts";
-import { NO_REQUIREMENTS, Requirements } from "#shared/protocol/requirements.ts";
+import { Requirements } from "#shared/protocol/requirements.ts";
 import { SLOT_CLASSES } from "#shared/protocol/tasks.ts";
 import type { HubReports, Place } from "./hub-reports.ts";
 
@@ -18,14 +18,14 @@ export const TicketOffer = z.object({
   /** The job's account. Accounts take turns. */
   accountId: z.string(),
   slotClass: z.enum(SLOT_CLASSES),
-  requirements: Requirements.default(NO_REQUIREMENTS),
+  requirements: Requirements,
   /** -50 to 50. Work of a higher priority comes before other work of the account. */
-  priority: z.number().default(0),
+  priority: z.number(),
   /** The account's share beside other accounts, and its limit of running tasks (null: no limit). */
-  weight: z.number().default(1),
-  maxRunning: z.number().nullable().default(null),
+  weight: z.number(),
+  maxRunning: z.number().nullable(),
   /** Priorities up to this one also count beside other accounts; null: accounts take turns whatever the priority. */
-  maxPriority: z.number().nullable().default(null),
+  maxPriority: z.number().nullable(),
   count: z.int(),
   /** Creation time of the job. The oldest job of an account is served first, however often it advertises. */
   since: z.number(),
@@ -36,14 +36,11 @@ export const TicketOffer = z.object({
   avoid: z.array(z.string()),
   avoidUntil: z.number(),
   /** Nodes of `avoid` that failed through their own fault. */
-  blamed: z.array(z.string()).default([]),
+  blamed: z.array(z.string()),
   /** True if the work was lost several times. Nodes that may be taken away at any time then get it last. */
-  steady: z.boolean().default(false),
+  steady: z.boolean(),
 });
 export type TicketOffer = z.infer<typeof TicketOffer>;
-
-/** An offer before the hub fills in the defaults. */
-export type SentOffer = z.input<typeof TicketOffer>;
 
 /** The result of a job's offers. */
 export type Advertised = {
@@ -73,7 +70,7 @@ export interface HubRpc extends DurableObject<unknown>, HubReports {
   /**
    * Advertises a job's runnable tasks: an offer for each class and requirements. A count of zero withdraws the offer.
    */
-  advertise(offers: SentOffer[]): Promise<Advertised>;
+  advertise(offers: TicketOffer[]): Promise<Advertised>;
   /** Returns for each lease, in the order of the leases, whether its node has it. */
   holders(leases: LeaseHolder[]): Promise<LeaseHolding[]>;
   /** Notifies the connected nodes of ended leases to drop them. */

@@ -12,8 +12,6 @@ export type ClaimRequest = {
   readonly hub?: string;
   readonly nodeId: string;
   readonly session: string;
-  /** Optional features of the node (NODE_FEATURES); absent: none. */
-  readonly features?: readonly string[];
   readonly slotClass: SlotClass;
   /** Limits the claim to tasks with these requirements (`signatureOf`); absent: any task. */
   readonly signature?: string;

@@ -3,7 +3,7 @@ import { beforeAll } from "vitest";
 import { parseLeaseId } from "#shared/ids.ts";
 import type { ChunkBoundaryCheck } from "#shared/protocol/chunks.ts";
 import type { OutputReport, TaskResult } from "#shared/protocol/reports.ts";
-import { type Assignment, NODE_FEATURES } from "#shared/protocol/tasks.ts";
+import type { Assignment } from "#shared/protocol/tasks.ts";
 import { claimTasks, runnableTasks } from "../job/decide/leases.ts";
 import { completeTask } from "../job/decide/reports.ts";
 import type { JobState } from "../job/state/job-state.ts";
@@ -42,14 +42,12 @@ export function claim(
   nodeId = "a",
   now = NOW,
   chunking: typeof CHUNKING | null = CHUNKING,
-  features: readonly string[] = NODE_FEATURES,
 ): { state: JobState; given: Assignment; id: string } {
   for (const slotClass of ["inspect", "encode"] as const) {
     const secrets = { sourceUrl: "https://media.example.com/video.mp4", streamKeys: new Map(), chunking };
     const request = {
       nodeId,
       session: `s-${nodeId}`,
-      features,
       slotClass,
       max: 1,
       newToken: () => `t${tokens++}`,

@@ -5,7 +5,7 @@ import type { Need } from "../../protocol/needs.ts";
 /** Capabilities of the node that runs the plan, by ffmpeg's names. The node tests them when it starts. */
 export type FfmpegCapabilities = Readonly<
   Pick<Capabilities, "encoders" | "filters" | "muxers" | "hardware"> &
-    Partial<Pick<Capabilities, "ffmpegVersion" | "fonts" | "folders" | "decoders">> & { features?: readonly string[] }
+    Partial<Pick<Capabilities, "ffmpegVersion" | "fonts" | "folders" | "decoders">>
 >;
 
 /** Filters that plans use and that all builds have, by ffmpeg's names. Without these filters nothing works. */
@@ -67,7 +67,7 @@ export const OPTIONAL_FILTERS = [...OPTIONAL_CHAIN_FILTERS, "libvmaf", "ebur128"
 export const CHAIN_FILTERS: ReadonlySet<string> = new Set([...ASSUMED_FILTERS, ...OPTIONAL_CHAIN_FILTERS]);
 
 /** Muxers that plans use and that some builds lack: `avif` came with ffmpeg 5.1. */
-export const OPTIONAL_MUXERS = ["avif", "webvtt", "framecrc"] as const;
+export const OPTIONAL_MUXERS = ["avif", "webvtt"] as const;
 
 /** Codecs of captions that are images, with their decoders, which some builds lack. */
 export const BITMAP_CODECS: ReadonlyMap<string, string> = new Map([
@@ -84,7 +84,7 @@ export function meets(capabilities: FfmpegCapabilities, { kind, anyOf }: Need): 
 }
 
 function namesOf(
-  { encoders, filters, muxers, hardware, fonts = [], folders = [], decoders = [], features = [] }: FfmpegCapabilities,
+  { encoders, filters, muxers, hardware, fonts = [], folders = [], decoders = [] }: FfmpegCapabilities,
   kind: Need["kind"],
 ): readonly string[] {
   if (kind === "filter") return filters;
@@ -92,6 +92,5 @@ function namesOf(
   if (kind === "folder") return folders.map(({ name }) => name);
   if (kind === "writable folder") return folders.flatMap(({ name, isWritable }) => (isWritable ? [name] : []));
   if (kind === "decoder") return decoders;
-  if (kind === "feature") return features;
   return kind === "muxer" ? muxers : [...encoders, ...(hardware?.encoders ?? [])];
 }

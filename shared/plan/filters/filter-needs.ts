@@ -16,20 +16,11 @@ const PROVED_BY_TRIAL = "hwupload";
 /** Filter that measures VMAF. Distributions build ffmpeg without it. */
 export const VMAF_NEED: Need = { kind: "filter", anyOf: ["libvmaf"] };
 
-/** Filter that measures loudness. Nodes that cannot read the parameter `loudness` do not report it. */
+/** Filter that measures loudness. */
 export const LOUDNESS_NEED: Need = { kind: "filter", anyOf: ["ebur128"] };
 
-/** Muxer of text. Nodes that cannot read tasks with tracks of the input's text do not report it. */
+/** Muxer of the input's text. */
 export const TEXT_NEED: Need = { kind: "muxer", anyOf: ["webvtt"] };
-
-/** Muxer of the times of closed captions. Nodes that cannot show text of the input in chunks do not report it. */
-export const CHUNKED_TEXT_NEED: Need = { kind: "muxer", anyOf: ["framecrc"] };
-
-/** Filter that merges audio tracks. Nodes that cannot read the parameter `audio` do not report it. */
-export const AUDIO_TRACKS_NEED: Need = { kind: "filter", anyOf: ["amerge"] };
-
-/** Filter that draws captions with libass. Nodes that cannot read the parameter `burn` do not report it. */
-export const BURN_NEED: Need = { kind: "filter", anyOf: ["subtitles"] };
 
 /** A need for each filter that some builds lack, and a common need for the deinterlacers. */
 export function filterNeeds(filters: readonly Filter[]): Need[] {

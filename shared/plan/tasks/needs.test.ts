@@ -47,12 +47,12 @@ const ROWS: [outputs: OutputOptions[], probe: MediaProbe | null, ...needs: strin
   [[{ format: "mp4" }], probeOf("25/1"), AAC, X264],
   [[{ format: "mp4" }, { format: "mp4:480p" }], null, AAC, X264],
   [[{ format: "mp4" }], ONLY_AUDIO],
-  [[{ format: "mp4:::quality=vmaf93" }], ONLY_AUDIO, "filter libvmaf"],
+  [[{ format: "mp4:::quality=vmaf93" }], ONLY_AUDIO],
   [[{ format: "mp4::x:quality=vmaf93" }], null, "encoder libx264", "filter libvmaf"],
   [[{ format: "mp4:copy:copy" }], null],
-  [[{ format: "mp4:copy:copy", params: { audio: "all" } }], null, "filter amerge"],
-  [[{ format: "mp4", params: { audio: [{ from: "it" }] } }], probeOf("25/1"), "filter amerge"],
-  [[{ format: "mp4:copy:copy", params: { subtitles: "all" } }], null, "muxer framecrc", "muxer webvtt"],
+  [[{ format: "mp4:copy:copy", params: { audio: "all" } }], null],
+  [[{ format: "mp4", params: { audio: [{ from: "it" }] } }], probeOf("25/1")],
+  [[{ format: "mp4:copy:copy", params: { subtitles: "all" } }], null, "muxer webvtt"],
   [[{ format: "srt", params: { from: 1 } }], null, "muxer webvtt"],
   [[{ format: "mp4:::level=41" }], null, AAC, "encoder libx264"],
   [[{ format: "webm:av1_2000k:x:2pass" }, { format: "webm:av1:x" }], null, "encoder libaom-av1"],
@@ -80,7 +80,6 @@ const ROWS: [outputs: OutputOptions[], probe: MediaProbe | null, ...needs: strin
     "encoder mjpeg",
     ...IMAGES,
     "filter subtitles",
-    "muxer framecrc",
     "muxer webvtt",
   ],
   [
@@ -92,7 +91,7 @@ const ROWS: [outputs: OutputOptions[], probe: MediaProbe | null, ...needs: strin
   [
     [{ format: "httpstream", params: { hls: { path: "h" }, variants: ["mp4::x"], subtitles: "all" } }],
     null,
-    ...[X264, "muxer framecrc", "muxer webvtt"],
+    ...[X264, "muxer webvtt"],
   ],
   [
     [{ format: "httpstream", params: { hls: { path: "h" }, thumbnails: true } }],

@@ -8,14 +8,7 @@ import { HARDWARE_NAMES } from "../../protocol/capabilities.ts";
 import type { Need } from "../../protocol/needs.ts";
 import { BITMAP_CODECS, type FfmpegCapabilities, meets } from "../command/capabilities.ts";
 import { ALL_SOFTWARE } from "../encoders/software-encoders.ts";
-import {
-  AUDIO_TRACKS_NEED,
-  BURN_NEED,
-  CHUNKED_TEXT_NEED,
-  LOUDNESS_NEED,
-  TEXT_NEED,
-  VMAF_NEED,
-} from "../filters/filter-needs.ts";
+import { LOUDNESS_NEED, TEXT_NEED } from "../filters/filter-needs.ts";
 import { chooseTracks, type SourceTracks } from "../source/source-tracks.ts";
 import { burntImages, chooseBurnt } from "../text/choose-texts.ts";
 import { textTracks } from "../text/text-tracks.ts";
@@ -56,7 +49,7 @@ export function needsOf(outputs: readonly OutputSpec[], probe: MediaProbe | null
   const needs = outputs.flatMap((spec) => {
     const decoder = probe && bitmapDecoder(burnOf(spec), probe);
     const drawn = decoder ? withBitmaps(spec, { width: 16, height: 9, startMs: 0 }) : spec;
-    return [...needsOfOutput(drawn, tracks), ...needsOfFormats(drawn), ...(decoder ? [decoder] : [])];
+    return [...needsOfOutput(drawn, tracks), ...needsOfHelpers(drawn), ...(decoder ? [decoder] : [])];
   });
   return withoutImplied([...new Map(needs.map((need) => [keyOf(need), need])).values()].toSorted(byKey));
 }
@@ -71,20 +64,15 @@ function needsOfOutput(spec: OutputSpec, tracks: SourceTracks): readonly Need[] 
   }
 }
 
-/**
- * Nodes of earlier releases state no libvmaf. They cannot read tasks with a VMAF, not even if the plan has no use for
- * it.
- */
-function needsOfFormats(spec: OutputSpec): readonly Need[] {
+/** Needs of runs besides the plan's own: they read text, measure loudness, and draw text with a font of the node. */
+function needsOfHelpers(spec: OutputSpec): readonly Need[] {
   if (spec.type === "text") return [TEXT_NEED];
-  if (spec.type === "image") return burnNeeds(spec);
-  const videos = spec.type === "video" ? [spec.video] : spec.variants.map(({ video }) => video);
+  const { style: { font } = {}, from, bitmaps } = burnOf(spec) ?? {};
   return [
-    ...(videos.some((video) => video !== null && "vmaf" in video.rate) ? [VMAF_NEED] : []),
-    ...(spec.loudness ? [LOUDNESS_NEED] : []),
-    ...(spec.audioTracks ? [AUDIO_TRACKS_NEED] : []),
-    ...(areFilesOnly(spec) ? [] : [TEXT_NEED, CHUNKED_TEXT_NEED]),
-    ...burnNeeds(spec),
+    ...(spec.type !== "image" && spec.loudness ? [LOUDNESS_NEED] : []),
+    ...(spec.type !== "image" && !areFilesOnly(spec) ? [TEXT_NEED] : []),
+    ...(bitmaps || from === undefined ? [] : [TEXT_NEED]),
+    ...(font && "name" in font ? [{ kind: "font" as const, anyOf: [font.name] }] : []),
   ];
 }
 
@@ -93,18 +81,6 @@ function bitmapDecoder(burn: BurnSpec | undefined, probe: MediaProbe): Need | nu
   const track = burntImages(chooseBurnt(burn, textTracks(probe)));
   const decoder = track && BITMAP_CODECS.get(track.codec);
   return decoder ? { kind: "decoder", anyOf: [decoder] } : null;
-}
-
-/** libass, and the font if it is named. */
-function burnNeeds(spec: OutputSpec): readonly Need[] {
-  const burn = burnOf(spec);
-  if (!burn) return [];
-  const { font } = burn.style;
-  return [
-    ...(burn.bitmaps ? [] : [BURN_NEED]),
-    ...(burn.bitmaps || burn.from === undefined ? [] : [TEXT_NEED, CHUNKED_TEXT_NEED]),
-    ...(font && "name" in font ? [{ kind: "font" as const, anyOf: [font.name] }] : []),
-  ];
 }
 
 /** Folders of a task on its node. */
@@ -139,8 +115,7 @@ function describe({ kind, anyOf }: Need): string {
   if (anyOf.includes("ebur128")) return `filter ${names} (for loudness)`;
   if (anyOf.includes("amerge")) return `filter ${names} (for audio)`;
   if (anyOf.includes("libvmaf")) return `filter ${names} (for quality_report and quality=vmaf)`;
-  if (anyOf.includes("webvtt") || anyOf.includes("framecrc")) return `muxer ${names} (for subtitles)`;
-  if (kind === "feature") return `feature ${names} (of a newer release of Copra)`;
+  if (anyOf.includes("webvtt")) return `muxer ${names} (for subtitles)`;
   return kind === "encoder" ? names : `${kind} ${names}`;
 }
 

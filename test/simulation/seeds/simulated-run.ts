@@ -171,7 +171,6 @@ export class SimulatedRun implements NodeObserver {
       slots: { inspect: 1, encode: 1 + (this.#starts % 2) },
       latencyMs: 5 + 100 * this.#plan.random(),
       observer: this,
-      hello: { features: ["growing-join"] },
       workloadOf: (assignment) => this.#workloadOf(assignment),
     });
     this.#nodes.push(node);

@@ -75,7 +75,8 @@ describe("node names", () => {
 
 describe("node tokens", () => {
   it("limits the number of sockets of a token", async () => {
-    const headers = { upgrade: "websocket", [ADMITTED_HEADER]: JSON.stringify({ token: "token" }) };
+    const admitted = { token: "token", pool: "default", labels: [], nodeId: null, digest: "", service: [] };
+    const headers = { upgrade: "websocket", [ADMITTED_HEADER]: JSON.stringify(admitted) };
     const open = async (): Promise<WebSocket> => {
       const { webSocket } = await hubOf(env).fetch("https://hub/", { headers });
       if (!webSocket) throw new Error("No socket");

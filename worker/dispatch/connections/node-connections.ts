@@ -10,7 +10,7 @@ import { ConnectedNode } from "../matching/nodes/connected-node.ts";
 import { Roster } from "../matching/nodes/roster.ts";
 import { KnownCapabilities } from "./known-capabilities.ts";
 import { Admitted, NodeAbout } from "./node-about.ts";
-import { NodeHistory, NodeWork, noWork } from "./node-history.ts";
+import { NodeHistory, NodeWork } from "./node-history.ts";
 import { KnownProgress } from "./progress-relay.ts";
 
 /**
@@ -18,8 +18,8 @@ import { KnownProgress } from "./progress-relay.ts";
  */
 const StoredNode = ConnectedNode.omit({ profile: true }).extend({
   about: NodeAbout,
-  progress: z.array(KnownProgress).default([]),
-  work: NodeWork.default(() => noWork(Date.now())),
+  progress: z.array(KnownProgress),
+  work: NodeWork,
 });
 /** Above these limits, no progress of a node is stored: the hub of so busy a node hardly ever hibernates. */
 const MAX_STORED_PROGRESS = 8;
@@ -91,10 +91,9 @@ export class NodeConnections {
     socket.serializeAttachment(waiting);
   }
 
-  /** The checked facts about a socket's node before its hello. */
-  admittedOf(socket: WebSocket): Admitted {
-    const [token = ""] = this.#ctx.getTags(socket);
-    return this.#waiting.get(socket)?.admitted ?? Admitted.parse({ token });
+  /** The checked facts about a socket's node before its hello; null for a socket that is closed or unknown. */
+  admittedOf(socket: WebSocket): Admitted | null {
+    return this.#waiting.get(socket)?.admitted ?? null;
   }
 
   /** True if a connected node has not sent hello. */

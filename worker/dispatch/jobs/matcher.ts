@@ -4,7 +4,7 @@ import { messageOf } from "#shared/log.ts";
 import type { TaskOutcome } from "#shared/protocol/frames.ts";
 import { signatureOf } from "#shared/protocol/requirements.ts";
 import { log } from "../../log.ts";
-import { type Advertised, type SentOffer, TicketOffer } from "../../rpc/hub.ts";
+import type { Advertised, TicketOffer } from "../../rpc/hub.ts";
 import type { Place, TaskReport } from "../../rpc/hub-reports.ts";
 import type { CloseReason } from "../admission/admission.ts";
 import type { NodeConnections, SocketNode } from "../connections/node-connections.ts";
@@ -88,8 +88,7 @@ export class Matcher {
   }
 
   /** Does not wait for the claims: they also concern other jobs. */
-  advertise(sent: readonly SentOffer[]): Advertised {
-    const offers = sent.map((offer) => TicketOffer.parse(offer));
+  advertise(offers: readonly TicketOffer[]): Advertised {
     const lost = this.#disconnectSilent();
     const matches = this.#decide({ kind: "advertise", offers });
     const claims = Promise.all([...lost, ...matches.map((match) => this.#claim(match))]);
@@ -150,8 +149,7 @@ export class Matcher {
     const { ticket, node, slots } = match;
     const { jobId, slotClass, requirements } = ticket;
     const { nodeId, session } = node;
-    const { features } = node.about;
-    const request = { nodeId, session, features, slotClass, signature: signatureOf(requirements), max: slots };
+    const request = { nodeId, session, slotClass, signature: signatureOf(requirements), max: slots };
     const claimed = await this.#deps.jobs.claim(jobId, request);
     for (const assignment of claimed ?? []) this.#deps.nodes.send(node, { type: "assign", assignment });
     if (this.#alarmAt <= Date.now()) this.#wakeForSilence();

@@ -2,12 +2,10 @@
 import type { LeaseId } from "#shared/ids.ts";
 import type { CommandReport } from "#shared/protocol/commands.ts";
 import type { NodeFrameOf } from "#shared/protocol/frames.ts";
-import type { NodeFeature } from "#shared/protocol/tasks.ts";
 import type { NodeConnections, SocketNode } from "../connections/node-connections.ts";
 
 /** A node that does not respond by then is left out. */
 const LIMIT_MS = 2000;
-const FEATURE: NodeFeature = "running-commands";
 
 type Answer = PromiseWithResolvers<CommandReport[]>;
 
@@ -38,7 +36,7 @@ export class RunningCommands {
   /** Requests that arrive meanwhile share the answer. */
   #ask(lease: LeaseId): Answer | null {
     const node = this.#nodes.roster.holder(lease);
-    if (!node?.about.features.includes(FEATURE)) return null;
+    if (!node) return null;
     const asked = this.#asked.get(lease);
     if (asked) return asked;
     const answer: Answer = Promise.withResolvers();

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { parseLeaseId } from "#shared/ids.ts";
-import { NO_REQUIREMENTS, type Profile } from "#shared/protocol/requirements.ts";
+import type { Profile } from "#shared/protocol/requirements.ts";
 import { Chooser } from "./choose.ts";
 import type { ConnectedNode } from "./nodes/connected-node.ts";
 import { Roster } from "./nodes/roster.ts";
 import { shareOf } from "./shares.ts";
+import { NO_REQUIREMENTS } from "./testing/simulated-fleet.ts";
 import { Accounts } from "./waiting/accounts.ts";
 import type { Ticket } from "./waiting/tickets.ts";
 import { Waiting } from "./waiting/waiting.ts";

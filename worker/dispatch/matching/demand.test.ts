@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
 import { leaseId, newJobId } from "#shared/ids.ts";
 import type { Profile } from "#shared/protocol/requirements.ts";
-import { TicketOffer } from "../../rpc/hub.ts";
 import { Matching } from "./matching.ts";
 import type { ConnectedNode } from "./nodes/connected-node.ts";
 import { Roster } from "./nodes/roster.ts";
+import { offerOf } from "./testing/simulated-fleet.ts";
 
 const NOW = 1_000_000;
 const PROFILE: Profile = {
@@ -25,18 +25,7 @@ const node = (nodeId: string, encode: number, leases: ConnectedNode["leases"] = 
   heardAt: NOW,
 });
 const JOBS = Array.from({ length: 3 }, () => newJobId((count) => crypto.getRandomValues(new Uint8Array(count))));
-const offer = (jobId: string, count: number) =>
-  TicketOffer.parse({
-    jobId,
-    accountId: "account",
-    slotClass: "encode",
-    count,
-    since: NOW,
-    prefer: null,
-    preferUntil: 0,
-    avoid: [],
-    avoidUntil: 0,
-  });
+const offer = (jobId: string, count: number) => offerOf(jobId, { accountId: "account", count, since: NOW });
 
 function matched() {
   const matching = new Matching(new Roster());

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { meets } from "#shared/plan/command/capabilities.ts";
-import { NO_REQUIREMENTS, type Profile, type Requirements } from "#shared/protocol/requirements.ts";
+import type { Profile, Requirements } from "#shared/protocol/requirements.ts";
 import { randomOf } from "#shared/testing/random.ts";
 import type { TicketOffer } from "../../rpc/hub.ts";
 import { type ConnectedNode, encodesOf } from "./nodes/connected-node.ts";
-import { nodeOf, offerOf, PROFILE, SimulatedFleet } from "./testing/simulated-fleet.ts";
+import { NO_REQUIREMENTS, nodeOf, offerOf, PROFILE, SimulatedFleet } from "./testing/simulated-fleet.ts";
 
 const AV1: Requirements = { ...NO_REQUIREMENTS, needs: [{ kind: "encoder", anyOf: ["libsvtav1", "libaom-av1"] }] };
 const GPU: Requirements = { ...NO_REQUIREMENTS, labels: ["gpu"] };

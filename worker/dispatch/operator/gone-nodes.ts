@@ -14,7 +14,7 @@ const GoneNode = z.object({
   /** Its first leases at the end of the connection. */
   leases: z.array(z.string()),
   /** True if the node had announced its end: after a signal, or because the operator drained it. */
-  isStopped: z.boolean().default(false),
+  isStopped: z.boolean(),
 });
 export type GoneNode = z.infer<typeof GoneNode>;
 

@@ -1,6 +1,7 @@
 // Builds the operator's view of a node. Pure.
 import type { NodeState } from "#shared/api/node-responses.ts";
 import type { Capabilities } from "#shared/protocol/capabilities.ts";
+import { PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
 import { SLOT_CLASSES, type SlotClass } from "#shared/protocol/tasks.ts";
 import type { NodeDetail, NodeReport, SlotUse } from "../../rpc/hub-reports.ts";
 import type { SocketNode } from "../connections/node-connections.ts";
@@ -22,7 +23,7 @@ export type NodeContext = {
 export function reportNode(node: ListedNode, context: NodeContext): NodeReport {
   const { profile, about, leases } = node;
   const { hub, score, capabilities } = context;
-  const { host, version, protocol, disk, connectedAt } = about;
+  const { host, version, disk, connectedAt } = about;
   return {
     id: node.nodeId,
     hub,
@@ -34,9 +35,9 @@ export function reportNode(node: ListedNode, context: NodeContext): NodeReport {
     spot: profile.spot,
     host,
     version,
-    protocol,
+    protocol: PROTOCOL_VERSION,
     disk,
-    connectedAt: connectedAt || null,
+    connectedAt,
     lastSeenAt: null,
     lostLeases: [],
     isStopped: false,

@@ -1,8 +1,7 @@
-// `input.headers`: sealed, sent only to nodes that can use them, and in no response.
+// `input.headers`: sealed, sent to nodes, and in no response.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { NODE_FEATURES } from "#shared/protocol/tasks.ts";
 import { jobOf } from "../../rpc/job.ts";
 import type { ClaimRequest } from "../../rpc/turn.ts";
 import { basic, jobBody, newAccount, PROBE, send } from "../../testing/jobs.ts";
@@ -18,17 +17,16 @@ beforeAll(async () => {
 });
 
 const post = (path: string, body: unknown) => send(path, { method: "POST", body, headers: own });
-const claim = (id: string, request: Pick<ClaimRequest, "slotClass" | "features">) =>
+const claim = (id: string, request: Pick<ClaimRequest, "slotClass">) =>
   claimFrom(jobOf(env, id), { ...NODE, ...request });
 
 describe.each([
   ["/v2/jobs", jobBody({ input: INPUT })],
   ["/v2/probes", { input: INPUT }],
 ])("headers of the source in a request to %s", (path, body) => {
-  it("go to nodes with the feature, and to no other nodes", async () => {
+  it("go to nodes", async () => {
     const { id } = (await post(path, body)).body;
-    expect(await claim(id, { slotClass: "inspect", features: ["growing-join"] })).toEqual([]);
-    const [inspect] = await claim(id, { slotClass: "inspect", features: NODE_FEATURES });
+    const [inspect] = await claim(id, { slotClass: "inspect" });
     expect(inspect?.task).toMatchObject({ sourceUrl: INPUT.url, sourceHeaders: { "x-token": SECRET } });
   });
 
@@ -48,14 +46,13 @@ describe.each([
 
 it("encodes with the headers, and lists them among the fields that a request lacks", async () => {
   const { id } = (await post("/v2/jobs", jobBody({ input: INPUT }))).body;
-  const [inspect] = await claim(id, { slotClass: "inspect", features: NODE_FEATURES });
+  const [inspect] = await claim(id, { slotClass: "inspect" });
   if (!inspect) throw new Error("Nothing to inspect");
   await jobOf(env, id).complete(inspect.lease, {
     token: inspect.token,
     result: { kind: "inspect", probe: PROBE },
   });
-  expect(await claim(id, { slotClass: "encode", features: [] })).toEqual([]);
-  const encodes = await claim(id, { slotClass: "encode", features: NODE_FEATURES });
+  const encodes = await claim(id, { slotClass: "encode" });
   expect(encodes.map(({ task }) => "sourceHeaders" in task && task.sourceHeaders)).toEqual([{ "x-token": SECRET }]);
   const { body } = await send(`/v2/jobs/${id}/request`, { headers: own });
   expect(body).toMatchObject({

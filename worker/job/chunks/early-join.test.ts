@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { LeaseId } from "#shared/ids.ts";
 import { LEASE_MS } from "#shared/protocol/leases.ts";
-import { NODE_FEATURES, type TaskOf } from "#shared/protocol/tasks.ts";
+import type { TaskOf } from "#shared/protocol/tasks.ts";
 import {
   ALL,
   claim,
@@ -62,20 +62,10 @@ describe("an early join", () => {
     expect(endedLeaseMs(both.tasks, [], NOW + 9000)).toBe(0);
   });
 
-  it("is not for jobs without a growing playlist, nor for nodes that cannot wait", async () => {
+  it("is not for jobs without a growing playlist", async () => {
     expect(kindsOf(await begun(OUTPUTS))[0]).toBe("chunk-1");
     const waiting = await begun();
     expect(kindsOf(waiting)[0]).toBe("join-early");
-    const older = claim(waiting, "a", NOW, undefined, []);
-    expect(older.id).toBe("chunk-1");
-    // When all chunks are done, any node may join them.
-    let next = completeTask(older.state, older.id, good(older.given), NOW);
-    for (let given = claim(next, "a", NOW, undefined, []); given.id.startsWith("chunk"); ) {
-      next = completeTask(given.state, given.id, good(given.given), NOW);
-      given = claim(next, "a", NOW, undefined, []);
-      if (!given.id.startsWith("chunk")) expect(given.id).toBe("join-early");
-    }
-    expect(kindsOf(next)).toEqual(["join-early"]);
   });
 
   it("gets chunks in time order; other jobs start with the longest chunk, here the last", async () => {
@@ -159,5 +149,3 @@ describe("an early join", () => {
     expect(kindsOf(fallen)).toEqual(["encode-whole"]);
   });
 });
-
-it("nodes state that they can wait", () => expect(NODE_FEATURES).toContain("growing-join"));

@@ -115,13 +115,13 @@ it("nodes may read the text for their tasks, and write only their own", async ()
   });
 });
 
-it("all tasks of such a video need nodes that show text in chunks", async () => {
+it("all tasks of such a video need nodes that read and draw text", async () => {
   const job = await jobOf(BURNT);
   const placement = placementOf(job, "encode", NOW);
   const needs = (state: JobState) =>
     state.tasks.map((task) => requirementsOf(state, task, placement).needs.flatMap(({ anyOf }) => anyOf));
   expect(needs(job).slice(1)).toEqual([
-    expect.arrayContaining(["framecrc", "subtitles"]),
-    expect.arrayContaining(["framecrc", "subtitles"]),
+    expect.arrayContaining(["webvtt", "subtitles"]),
+    expect.arrayContaining(["webvtt", "subtitles"]),
   ]);
 });

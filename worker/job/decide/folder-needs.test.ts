@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import type { Failure } from "#shared/errors.ts";
-import { NODE_FEATURES, type TaskKind } from "#shared/protocol/tasks.ts";
+import type { TaskKind } from "#shared/protocol/tasks.ts";
 import { jobOf } from "../../rpc/job.ts";
 import type { JobSpec } from "../../rpc/job-spec.ts";
 import { claim } from "../../testing/job-steps.ts";
@@ -79,7 +79,7 @@ it.each<[Partial<JobSpec>, object]>([
   const spec = { ...(await newSpec()), ...sections };
   const job = jobOf(env, spec.id);
   await job.create(spec);
-  const want = { nodeId: "node", session: "session", max: 1, features: NODE_FEATURES };
+  const want = { nodeId: "node", session: "session", max: 1 };
   expect(await claimFrom(job, { ...want, slotClass: "inspect" })).toEqual([]);
   const found = await job.view();
   expect(found.ok && found.value).toMatchObject(view);

@@ -3,7 +3,7 @@ import type { LeaseId } from "#shared/ids.ts";
 import type { ProgressItem } from "#shared/protocol/frames.ts";
 import { LEASE_MS, type LeaseProof, OFFER_MS } from "#shared/protocol/leases.ts";
 import { signatureOf } from "#shared/protocol/requirements.ts";
-import { type Assignment, type NodeFeature, type SlotClass, slotClassOf } from "#shared/protocol/tasks.ts";
+import { type Assignment, type SlotClass, slotClassOf } from "#shared/protocol/tasks.ts";
 import { FIRST_HUB } from "../../rpc/hub.ts";
 import type { ClaimRequest } from "../../rpc/turn.ts";
 import { freshChunks, isChunkedTask, joinsEarly, otherAttempt } from "../chunks/chunk-work.ts";
@@ -23,7 +23,7 @@ import { madeReports, remainingOutputs } from "../state/remaining-outputs.ts";
 import type { TaskState } from "../state/task-state.ts";
 import { bumpIfQueueingChanged, isStoring } from "../state/work-state.ts";
 import { taskFor } from "./node-task.ts";
-import { placementOf, requirementsOf, sendsHeaders, waitsNoLonger } from "./requirements.ts";
+import { placementOf, requirementsOf, waitsNoLonger } from "./requirements.ts";
 import { startOf } from "./storage-check.ts";
 
 /** A node's request for work, with the source of tokens for its leases. */
@@ -125,19 +125,10 @@ function requiredTasks(state: JobState, { slotClass, signature }: ClaimRequest, 
 
 /** Tasks that a node is able to do, without tasks that it has failed before, unless only such tasks are left. */
 function preferredTasks(state: JobState, claim: Claim, now: number): TaskState[] {
-  const { nodeId, features = [] } = claim;
-  const tasks = requiredTasks(state, claim, now).filter((task) =>
-    featuresOf(state, task).every((feature) => features.includes(feature)),
-  );
-  const preferred = tasks.filter(({ avoid }) => !avoid.includes(nodeId));
+  const tasks = requiredTasks(state, claim, now);
+  const preferred = tasks.filter(({ avoid }) => !avoid.includes(claim.nodeId));
   return preferred.length > 0 ? preferred : tasks;
 }
-
-/** Features that a node needs for the task. */
-const featuresOf = (state: JobState, task: TaskState): NodeFeature[] => [
-  ...(joinsEarly(state, task) ? (["growing-join"] as const) : []),
-  ...(sendsHeaders(state, task) ? (["source-headers"] as const) : []),
-];
 
 /** True if a node already works on the other attempt of a chunk. */
 const worksOnSameChunk = (state: JobState, task: TaskState, nodeId: string): boolean => {

@@ -3,7 +3,7 @@ import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { folderNeeds, needsOf, type TaskFolders } from "#shared/plan/tasks/needs.ts";
 import type { Need } from "#shared/protocol/needs.ts";
 import { type Requirements, signatureOf } from "#shared/protocol/requirements.ts";
-import type { NodeFeature, SlotClass } from "#shared/protocol/tasks.ts";
+import type { SlotClass } from "#shared/protocol/tasks.ts";
 import { nextHopMs, type Placement, placementAt } from "#shared/request/settings-section.ts";
 import { activeWork, isChunkedTask } from "../chunks/chunk-work.ts";
 import type { JobState } from "../state/job-state.ts";
@@ -23,16 +23,9 @@ export function nextHopAt({ spec, waiting }: JobState, slotClass: SlotClass, aft
 
 /** Requirements of a task for a node. */
 export function requirementsOf(state: JobState, task: TaskState, { queue, require }: Placement): Requirements {
-  const features = sendsHeaders(state, task) ? [HEADERS_NEED] : [];
-  const needs = [...needsOfTask(state, task), ...folderNeeds(foldersOf(state, task)), ...features];
+  const needs = [...needsOfTask(state, task), ...folderNeeds(foldersOf(state, task))];
   return { pool: queue, labels: require, needs };
 }
-
-const HEADERS_NEED: Need = { kind: "feature", anyOf: ["source-headers" satisfies NodeFeature] };
-
-/** True if a node needs secret headers to read the source of a task. */
-export const sendsHeaders = ({ spec: { input } }: JobState, { kind }: TaskState): boolean =>
-  input.kind === "url" && Boolean(input.hasHeaders) && kind !== "join";
 
 /** Groups the tasks by the signature of their requirements. */
 export function bySignature(

@@ -4,7 +4,7 @@ import { DEFAULT_POOL } from "#shared/placement.ts";
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 import { noteWaitingPool } from "../../db/node-pools.ts";
 import { log } from "../../log.ts";
-import type { SentOffer } from "../../rpc/hub.ts";
+import type { TicketOffer } from "../../rpc/hub.ts";
 import { activeWork } from "../chunks/chunk-work.ts";
 import { runnableTasks } from "../decide/leases.ts";
 import { bySignature, placementOf, waitsFor } from "../decide/requirements.ts";
@@ -68,7 +68,12 @@ function roomFor(tasks: readonly TaskState[]): string | null {
 const attemptName = ({ id, attempt }: TaskState): string => `${id}.${attempt}`;
 
 /** An offer for each different set of requirements of the tasks. */
-export function offersOf(state: JobState, slotClass: SlotClass, tasks: readonly TaskState[], now: number): SentOffer[] {
+export function offersOf(
+  state: JobState,
+  slotClass: SlotClass,
+  tasks: readonly TaskState[],
+  now: number,
+): TicketOffer[] {
   const placement = placementOf(state, slotClass, now);
   const { id: jobId, accountId, share } = state.spec;
   const job = { jobId, accountId, ...share, slotClass, priority: placement.priority };

@@ -10,13 +10,13 @@ import {
   hubOf,
   type LeaseHolder,
   type LeaseHolding,
-  type SentOffer,
+  type TicketOffer,
 } from "../../rpc/hub.ts";
 import type { Place } from "../../rpc/hub-reports.ts";
 import type { JobState } from "../state/job-state.ts";
 
 /** Advertises a job's tasks in a pool. */
-export const advertiseTo = (env: HubBinding, pool: string, offers: SentOffer[]): Promise<Advertised> =>
+export const advertiseTo = (env: HubBinding, pool: string, offers: TicketOffer[]): Promise<Advertised> =>
   withDeadline("advertise", hubOf(env, hubName(pool)).advertise(offers));
 
 /** Number of encodes that all nodes of a pool can run at the same time, including running encodes. */

@@ -85,10 +85,13 @@ function endingOf({ status }: Attempting): Ending {
   return { outcome: "cancelled", reason: status === "job.aborted" ? "The job was cancelled" : "The job has ended" };
 }
 
-/** The attempts that brought chunks, except attempts in old states that were stored without their start. */
+/** The attempts that brought chunks. */
 export const chunkAttempts = ({ chunkResults }: Pick<Attempting, "chunkResults">): EndedAttempt[] =>
-  Object.values(chunkResults).flatMap(({ task, attempt, nodeId, startedAt, tookMs }) =>
-    startedAt === 0
-      ? []
-      : [{ task, attempt, nodeId, since: startedAt, endedAt: startedAt + tookMs, outcome: "completed" as const }],
-  );
+  Object.values(chunkResults).map(({ task, attempt, nodeId, startedAt, tookMs }) => ({
+    task,
+    attempt,
+    nodeId,
+    since: startedAt,
+    endedAt: startedAt + tookMs,
+    outcome: "completed",
+  }));

@@ -27,12 +27,12 @@ export const ChunkWork = z.object({
   /** The audio of the whole source; null until it is encoded. */
   audio: z.array(ScratchTrack).nullable(),
   /** Indices of the outputs that show text of the source, and that text; null until it is read. */
-  textOutputs: z.array(z.int()).default([]),
-  texts: z.array(ScratchTrack).nullable().default(null),
+  textOutputs: z.array(z.int()),
+  texts: z.array(ScratchTrack).nullable(),
   /** Attempts of these tasks, and of join, that had no result. */
   retries: z.int(),
   /** True if chunks may be joined while others are encoded: no attempt at it has failed. */
-  mayJoinEarly: z.boolean().default(true),
+  mayJoinEarly: z.boolean(),
   /** Set once the chunks are joined. */
   boundaries: ChunkBoundaryCheck.nullable(),
 });
@@ -50,8 +50,8 @@ export const ChunkResult = z.object({
   encodeMs: z.number(),
   /** Time from the start of its lease to its report. */
   tookMs: z.number(),
-  /** Start of its lease, ms since 1970; 0: it was stored without. */
-  startedAt: z.number().default(0),
+  /** Start of its lease, ms since 1970. */
+  startedAt: z.number(),
   /**
    * Tracks in the order of the layout: the object's name below the attempt's folder, its size in bytes, its number of
    * frames; null for a track that was not needed.

@@ -61,19 +61,19 @@ export const JobState = z.object({
   status: z.enum(JOB_STATUSES),
   completedAt: Time.nullable(),
   /** Time of the job's creation or last restart; 0: its creation. */
-  startedAt: Time.default(0),
+  startedAt: Time,
   /** `runningSince`: first claim of a task since then. `workedAt`: last report of a node, or the end of an outage. */
-  runningSince: Time.nullable().default(null),
-  workedAt: Time.default(0),
-  used: Used.default(NOTHING_USED),
-  emitted: Emitted.default(NOTHING_EMITTED),
+  runningSince: Time.nullable(),
+  workedAt: Time,
+  used: Used,
+  emitted: Emitted,
   /** Number of restarts. The tasks of each round have ids of their own. */
   round: z.int(),
   /** `version` counts the changes that the index must have. `indexedVersion` is the last version that it confirmed. */
   version: z.int(),
   indexedVersion: z.int(),
   /** True if the index shows the job as waiting for a node. */
-  isIndexedQueued: z.boolean().default(true),
+  isIndexedQueued: z.boolean(),
   /** The highest percentage that a client has seen: progress never decreases. */
   shownPercent: z.int(),
   input: z.object({ status: z.enum(INPUT_STATUSES), failure: StoredFailure.nullable(), probe: MediaProbe.nullable() }),
@@ -87,18 +87,18 @@ export const JobState = z.object({
   /** Time of the last advertisement of each slot class; null if the hub does not have the current demand. */
   advertisedAt: z.record(z.enum(SLOT_CLASSES), Time.nullable()),
   /** Number of advertisements of each slot class since its tasks changed. */
-  advertisements: z.record(z.enum(SLOT_CLASSES), z.int()).default({ inspect: 0, encode: 0 }),
+  advertisements: z.record(z.enum(SLOT_CLASSES), z.int()),
   /**
    * By class: the time since which no task was claimed, and the requirement that no node meets. Absent: no task was
    * advertised since the last claim.
    */
-  waiting: z.partialRecord(z.enum(SLOT_CLASSES), z.object({ since: Time, for: z.string().nullable() })).default({}),
+  waiting: z.partialRecord(z.enum(SLOT_CLASSES), z.object({ since: Time, for: z.string().nullable() })),
   /** The node that has the source: its tasks are offered to it first. */
   sourceNode: z.string().nullable(),
   /** Leases that ended while their nodes worked on them: those nodes are still to be notified. */
   revoked: z.array(LeaseIdText),
   /** The hubs of these leases; absent: the first hub. */
-  revokedOn: z.record(z.string(), z.string()).default({}),
+  revokedOn: z.record(z.string(), z.string()),
   /** Multipart uploads that nobody will complete, to be aborted at the storage. */
   orphans: z.array(MultipartUpload),
   outbox: z.array(Delivery),
@@ -110,8 +110,8 @@ export const JobState = z.object({
   /** True if the job's objects in the service's own storage were removed. */
   storageCleared: z.boolean(),
   /** Logs for the client: attempts that have ended, and commands that ran. */
-  attempts: AttemptLog.default(NO_ATTEMPTS),
-  commands: CommandLog.default(NO_COMMANDS),
+  attempts: AttemptLog,
+  commands: CommandLog,
   /** Failed effects: number of attempts and time of the next attempt, by the effect's name. */
   retries: z.record(z.string(), z.object({ attempts: z.int(), at: Time })),
 });

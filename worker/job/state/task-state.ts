@@ -42,9 +42,9 @@ const LeaseState = z.object({
    * Time at which the job asks the hub whether the node has the lease, because its assign frame may have been lost.
    * Null after a report of the node. A report is not stored for this: after an eviction the object asks once more.
    */
-  confirmBy: Time.nullable().default(null),
+  confirmBy: Time.nullable(),
   /** True if the node's connection was lost, and the node has not reported since. */
-  isSuspected: z.boolean().default(false),
+  isSuspected: z.boolean(),
   /** The claim that created it (ClaimRequest.requestId). */
   requestId: z.string().exactOptional(),
   /** The name of the hub that claimed it; absent: the first hub. */
@@ -67,16 +67,16 @@ export const TaskState = z.object({
   stage: z.enum(TASK_STAGES).nullable(),
   fraction: z.number(),
   /** Encoding speed that the node reported last; null: not known. */
-  rate: ProgressItem.pick({ fps: true, speed: true }).nullable().default(null),
+  rate: ProgressItem.pick({ fps: true, speed: true }).nullable(),
   /** The streams that can be played while this attempt encodes them. */
-  live: z.array(LiveStream).default([]),
+  live: z.array(LiveStream),
   /** Leases that ended without a report from the node, and leases that ended with a failure of the work. */
   losses: z.int(),
   failures: z.int(),
   /** Nodes that failed or lost this task; other nodes are preferred. */
   avoid: z.array(z.string()),
   /** Nodes of `avoid` that failed by their own fault. */
-  blamed: z.array(z.string()).default([]),
+  blamed: z.array(z.string()),
   notBefore: Time,
   /** Nodes have had no room for the task since then, and the message of the last node; null: none has reported this. */
   refused: z.object({ since: Time, reason: z.string() }).nullable(),

@@ -68,7 +68,7 @@ function viewUntaken(state: JobState, { work }: ViewedChunks, index: number, spa
 }
 
 function viewResult({ attempt, nodeId, startedAt, tookMs, encodeMs }: ChunkResult, span: ChunkSpan, work: ChunkWork) {
-  const times = startedAt === 0 ? {} : { started_at: instant(startedAt), ended_at: instant(startedAt + tookMs) };
+  const times = { started_at: instant(startedAt), ended_at: instant(startedAt + tookMs) };
   const { from_seconds, to_seconds } = viewSpan(work, span);
   const seconds = encodeMs / 1000;
   const rate =

@@ -18,7 +18,7 @@ export const ConnectedNode = z.object({
   /** Assigned leases that the node has not released. */
   leases: HeldLeases,
   /** The accounts of these leases' jobs, by job id, if known. */
-  accounts: z.record(z.string(), z.string()).default({}),
+  accounts: z.record(z.string(), z.string()),
   /** True if it accepts no more work on this connection. */
   draining: z.boolean(),
   /** Time of the node's last frame, as of the last update; ms since 1970. */

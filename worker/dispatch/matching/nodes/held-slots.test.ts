@@ -1,12 +1,12 @@
 // Sources are fetched once: simulates a fleet in virtual time with the real matching.
 
 import { describe, expect, it, test } from "vitest";
-import { NO_REQUIREMENTS, type Profile } from "#shared/protocol/requirements.ts";
+import type { Profile } from "#shared/protocol/requirements.ts";
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 import { randomOf } from "#shared/testing/random.ts";
-import { TicketOffer } from "../../../rpc/hub.ts";
 import type { Match } from "../choose.ts";
 import { Matching } from "../matching.ts";
+import { offerOf } from "../testing/simulated-fleet.ts";
 import { addSlots, type ConnectedNode } from "./connected-node.ts";
 import { freeSlots, HOLD_MS } from "./held-slots.ts";
 import { Roster } from "./roster.ts";
@@ -57,17 +57,12 @@ function simulate({ nodes, jobs, everyMs, fetchMs, encodeMs, late }: Fleet): {
     step({
       kind: "advertise",
       offers: [
-        TicketOffer.parse({
-          jobId,
+        offerOf(jobId, {
           accountId: jobId.charCodeAt(4) % 2 ? "a" : "b",
           slotClass,
-          requirements: NO_REQUIREMENTS,
-          count: 1,
           since: createdAt.get(jobId) ?? now,
           prefer,
           preferUntil: now + 2000,
-          avoid: [],
-          avoidUntil: 0,
         }),
       ],
     });
@@ -164,8 +159,7 @@ it("holds no slot for a source that takes too long", () => {
     leases: { "AAAAAAAAAAAAAA.inspect.1": "inspect" },
     ...of,
   });
-  const offer = { jobId: "BBBBBBBBBBBBBB", accountId: "b", slotClass: "encode", count: 1, since: 0, prefer: null };
-  const offers = [TicketOffer.parse({ ...offer, preferUntil: 0, avoid: [], avoidUntil: 0 })];
+  const offers = [offerOf("b")];
   const { matches, wakeAt } = matching.step({ kind: "advertise", offers }, 20_000);
   expect([matches, wakeAt]).toEqual([[], 20_000 + HOLD_MS]);
   expect(matching.step({ kind: "look" }, 20_000 + HOLD_MS).matches).toMatchObject([{ slots: 1 }]);

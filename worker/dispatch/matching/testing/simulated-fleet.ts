@@ -1,8 +1,8 @@
 // A fleet for tests of the matching: nodes and jobs in virtual time, driven by seeded random numbers.
 
-import { NO_REQUIREMENTS, type Profile } from "#shared/protocol/requirements.ts";
+import type { Profile, Requirements } from "#shared/protocol/requirements.ts";
 import type { SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
-import { type SentOffer, TicketOffer } from "../../../rpc/hub.ts";
+import type { TicketOffer } from "../../../rpc/hub.ts";
 import type { Match } from "../choose.ts";
 import { Matching } from "../matching.ts";
 import { addSlots, type ConnectedNode } from "../nodes/connected-node.ts";
@@ -28,21 +28,29 @@ export const nodeOf = (nodeId: string, free: SlotCounts, profile: Partial<Profil
   heardAt: 0,
 });
 
+/** Any node of the default pool. */
+export const NO_REQUIREMENTS: Requirements = { pool: "default", labels: [], needs: [] };
+
 /** `name`: at most 14 characters. Its first character is the account by default. */
-export const offerOf = (name: string, changes: Partial<SentOffer> = {}): TicketOffer =>
-  TicketOffer.parse({
-    jobId: name.padEnd(14, "0"),
-    accountId: name.slice(0, 1),
-    slotClass: "encode",
-    count: 1,
-    since: 0,
-    requirements: NO_REQUIREMENTS,
-    prefer: null,
-    preferUntil: 0,
-    avoid: [],
-    avoidUntil: 0,
-    ...changes,
-  });
+export const offerOf = (name: string, changes: Partial<TicketOffer> = {}): TicketOffer => ({
+  jobId: name.padEnd(14, "0"),
+  accountId: name.slice(0, 1),
+  slotClass: "encode",
+  count: 1,
+  since: 0,
+  requirements: NO_REQUIREMENTS,
+  prefer: null,
+  preferUntil: 0,
+  avoid: [],
+  avoidUntil: 0,
+  blamed: [],
+  steady: false,
+  priority: 0,
+  weight: 1,
+  maxRunning: null,
+  maxPriority: null,
+  ...changes,
+});
 
 type Running = { readonly lease: string; readonly nodeId: string; readonly endsAt: number; readonly accountId: string };
 /** A task that a node got. */

@@ -10,9 +10,9 @@ export const Ticket = TicketOffer.extend({
   /** The job is not called before this time, because it was not reachable. */
   notBefore: z.number(),
   /** Start of the wait of this ticket's tasks. */
-  waitingSince: z.number().default(0),
+  waitingSince: z.number(),
   /** True if `count` was stored when the job first advertised, and may be out of date. */
-  isCountOld: z.boolean().default(false),
+  isCountOld: z.boolean(),
 });
 export type Ticket = z.infer<typeof Ticket>;
 
