@@ -100,7 +100,7 @@ const workerProject = ({
             ADMIN_TOKEN: "test-admin-token-of-32-characters",
             // Unset, even if a .dev.vars sets it.
             MASTER_SECRET: "",
-            KEY_PEPPER: "test-pepper",
+            FAULTS: process.env.COPRA_FAULTS ?? "1",
             SEALING_KEYS:
               "t1:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=,t0:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZTA=",
             ALLOW_PRIVATE: "loopback",

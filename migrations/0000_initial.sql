@@ -22,8 +22,6 @@ CREATE TABLE `api_keys` (
 	`account_id` text NOT NULL,
 	`created_at` integer NOT NULL,
 	`revoked_at` integer,
-	`id` text,
-	`pepper` text,
 	`scopes` text,
 	`expires_at` integer,
 	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action
@@ -87,8 +85,6 @@ CREATE TABLE `node_tokens` (
 	`name` text NOT NULL,
 	`created_at` integer NOT NULL,
 	`revoked_at` integer,
-	`id` text,
-	`pepper` text,
 	`pool` text DEFAULT 'default' NOT NULL,
 	`labels` text DEFAULT '[]' NOT NULL
 );

@@ -4,7 +4,6 @@ import { FolderName } from "#shared/job/folder-url.ts";
 import { type AllowPrivate, byName, withOrigins } from "#shared/network/address-policy.ts";
 import type { AccessKeys, S3Bucket } from "#shared/request/storage/storage-spec.ts";
 import { masterKeysOf } from "./crypto/master-secret.ts";
-import { type Peppers, parsePeppers } from "./crypto/peppers.ts";
 import { parseSealingKeys, type SealingKeys } from "./crypto/sealed-secret.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -40,13 +39,9 @@ const Variables = z.object({
     .trim()
     .min(32, "METRICS_TOKEN must have at least 32 characters; create it with: openssl rand -base64 32")
     .optional(),
-  /**
-   * The service derives the peppers of API keys and node tokens from it, and the keys that seal clients' storage
-   * secrets.
-   */
+  /** The service derives the keys from it that seal clients' secrets. */
   MASTER_SECRET: Key,
-  /** Peppers and sealing keys that are not derived from MASTER_SECRET, or that are older than it. */
-  KEY_PEPPER: Key,
+  /** Sealing keys that are not derived from MASTER_SECRET, or that are older than it. */
   SEALING_KEYS: Key,
   ALLOW_PRIVATE: z.enum(["none", "loopback", "all"]).default("none"),
   /** Origins of the operator's own storages, separated by commas. Requests may name them at any address. */
@@ -101,8 +96,7 @@ const Variables = z.object({
 });
 
 type Required = "ADMIN_TOKEN" | "ALLOW_PRIVATE";
-type KeyVariable = "MASTER_SECRET" | "KEY_PEPPER" | "SEALING_KEYS";
-type KeyVariables = { readonly [Name in KeyVariable]?: string | undefined };
+type KeyVariables = { readonly [Name in "MASTER_SECRET" | "SEALING_KEYS"]?: string | undefined };
 /** The variables and secrets as the operator writes them. */
 export type SettingsVariables = { [Name in Required]: string } & {
   [Name in Exclude<keyof typeof Variables.shape, Required>]?: string;
@@ -119,7 +113,6 @@ export type Settings = {
   adminToken: string;
   /** Null: only the admin token reads the state of the fleet. */
   metricsToken: string | null;
-  peppers: Peppers;
   sealingKeys: SealingKeys;
   allowPrivate: AllowPrivate;
   /** Without a slash at the end; null: the origin of each request. */
@@ -161,7 +154,6 @@ function parseSettings(variables: SettingsVariables): Settings {
   return {
     adminToken: data.ADMIN_TOKEN,
     metricsToken: data.METRICS_TOKEN ?? null,
-    peppers: peppersOf(data),
     sealingKeys: sealingKeysOf(data),
     allowPrivate: data.OUTBOUND === "edge" ? byName(allowPrivate) : allowPrivate,
     publicUrl: data.PUBLIC_URL ?? null,
@@ -182,27 +174,18 @@ export const publicUrlOf = ({ PUBLIC_URL }: Pick<SettingsVariables, "PUBLIC_URL"
   Variables.shape.PUBLIC_URL.safeParse(PUBLIC_URL).data ?? null;
 
 /** The keys of MASTER_SECRET come first, so that a service with keys of its own can change to MASTER_SECRET. */
-function peppersOf({ MASTER_SECRET, KEY_PEPPER }: KeyVariables): Peppers {
-  const [first, ...others] = [
-    ...(MASTER_SECRET ? masterKeysOf(MASTER_SECRET).peppers : []),
-    ...(KEY_PEPPER ? parsePeppers(KEY_PEPPER) : []),
-  ];
-  if (!first) throw new Error(missingKeys("KEY_PEPPER"));
-  return [first, ...others];
-}
-
-/** The only keys that the hub needs. */
 export const sealingKeysOf = rememberedBy(({ MASTER_SECRET, SEALING_KEYS }: KeyVariables): SealingKeys => {
   const keys = [
-    ...(MASTER_SECRET ? masterKeysOf(MASTER_SECRET).sealingKeys : []),
+    ...(MASTER_SECRET ? masterKeysOf(MASTER_SECRET) : []),
     ...(SEALING_KEYS ? parseSealingKeys(SEALING_KEYS) : []),
   ];
-  if (keys.length === 0) throw new Error(missingKeys("SEALING_KEYS"));
+  if (keys.length === 0) {
+    throw new Error(
+      "The Worker's settings are not valid: MASTER_SECRET must be set; create it with: openssl rand -base64 32",
+    );
+  }
   return keys;
 });
-
-const missingKeys = (name: KeyVariable): string =>
-  `The Worker's settings are not valid: MASTER_SECRET or ${name} must be set; create it with: openssl rand -base64 32`;
 
 /**
  * Returns null if no variable of the bucket is set. Throws an error for the operator that names the missing variables.

@@ -36,7 +36,6 @@ async function startControlPlane(
     allowPrivateOf(service, port, s3Port),
     {
       ADMIN_TOKEN: secrets.adminToken,
-      KEY_PEPPER: secrets.keyPepper,
       SEALING_KEYS: secrets.sealingKeys,
       PUBLIC_URL: service.publicUrl ?? origin(port),
       ...(process.env.LOG_LEVEL ? { LOG_LEVEL: process.env.LOG_LEVEL } : {}),

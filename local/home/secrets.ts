@@ -7,8 +7,6 @@ import { readPrivateJson, writePrivateJson } from "./private-file.ts";
 
 export const Secrets = z.object({
   adminToken: z.string(),
-  /** HMAC key of the stored hashes of API keys: nobody can test guesses with a stolen database alone. */
-  keyPepper: z.string(),
   /** `<key id>:<base64 of 32 bytes>`: encrypts clients' storage credentials. */
   sealingKeys: z.string(),
   s3: z.object({ accessKeyId: z.string(), secretAccessKey: z.string() }),
@@ -34,7 +32,6 @@ function generateSecrets(): Secrets {
   const text = (length: number): string => randomText(length, randomBytes);
   return {
     adminToken: `a-${text(43)}`,
-    keyPepper: text(43),
     sealingKeys: `local1:${randomBytes(32).toString("base64")}`,
     s3: { accessKeyId: `COPRA${text(15).toUpperCase()}`, secretAccessKey: text(40) },
   };

@@ -58,7 +58,6 @@ export type Resealed = z.infer<typeof Resealed>;
 const credentialView = {
   id: z.string().describe("12 hexadecimal digits"),
   created_at: ContractDate,
-  pepper: z.string().nullable().describe("The name of the pepper of its stored digest; null: a pepper without a name"),
   revoked_at: ContractDate.nullable().describe("Null while it is valid"),
 };
 

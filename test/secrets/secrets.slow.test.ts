@@ -55,13 +55,12 @@ beforeAll(async () => {
   });
 
   stack = await startTestStack({ nodes: 0 });
-  const { adminToken, keyPepper, sealingKeys, access } = loadSecrets(stack.home);
+  const { adminToken, sealingKeys, access } = loadSecrets(stack.home);
   operators = {
     "the S3 server's key": stack.s3.secretAccessKey,
     "the API key": stack.apiKey,
     "the webhook secret": access?.webhookSecret ?? "",
     "the admin token": adminToken,
-    "the key pepper": keyPepper,
     "the sealing key": sealingKeys.split(":")[1] ?? "",
   };
   wire = await startNodeConnection(new URL(stack.api).origin);

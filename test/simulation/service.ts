@@ -40,7 +40,6 @@ export class Service {
       serviceMs: SERVICE_MS,
       variables: {
         ADMIN_TOKEN,
-        KEY_PEPPER: "simulated-pepper",
         SEALING_KEYS: `t1:${SEALING_KEY}`,
         ALLOW_PRIVATE: "none",
         LOG_LEVEL: "warn",

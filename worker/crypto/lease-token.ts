@@ -1,19 +1,16 @@
 // Lease tokens: a secret, which is the proof, then a checksum of the lease and a checksum of its job. With the
 // checksums the Worker rejects reports on invented leases without creating an object for a job that does not exist. The
 // hub uses them to check that a node was given the lease that it names, before it asks the job.
-import { createHmac } from "node:crypto";
 import { type LeaseId, newToken, parseLeaseId, type RandomBytes } from "#shared/ids.ts";
 import type { LeaseProof } from "#shared/protocol/leases.ts";
+import { keyedDigest } from "./keyed-digest.ts";
 import type { SealingKeys } from "./sealed-secret.ts";
 
 /** Hexadecimal: 64 bits each. */
 const CHECKSUM_CHARS = 16;
 
-/** Derives a key for this purpose first, so that the checksum reveals nothing about the sealing key. */
-function checksumOf(text: string, { bytes }: SealingKeys[number]): string {
-  const key = createHmac("sha256", bytes).update("copra lease token 1").digest();
-  return createHmac("sha256", key).update(text).digest("hex").slice(0, CHECKSUM_CHARS);
-}
+const checksumOf = (text: string, key: SealingKeys[number]): string =>
+  keyedDigest("copra lease token 1", text, key).slice(0, CHECKSUM_CHARS);
 
 /** The end of a lease's tokens: the checksum of the lease, then the checksum of its job. */
 const endOf = (lease: string, job: string, key: SealingKeys[number]): string =>

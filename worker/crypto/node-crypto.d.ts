@@ -2,7 +2,7 @@
 // has no synchronous HMAC, which the hub needs between two frames of a socket.
 declare module "node:crypto" {
   interface Hmac {
-    update(data: string): Hmac;
+    update(data: string | Uint8Array): Hmac;
     digest(): Uint8Array;
     digest(encoding: "hex"): string;
   }

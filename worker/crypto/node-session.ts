@@ -1,6 +1,6 @@
 // Node sessions: the stored data of a node's token, signed, so that the node reconnects without a database query.
-import { createHmac } from "node:crypto";
 import * as z from "zod";
+import { isSame, keyedDigest } from "./keyed-digest.ts";
 import type { SealingKeys } from "./sealed-secret.ts";
 
 export const NodeSession = z.object({
@@ -17,9 +17,7 @@ export const NodeSession = z.object({
 export type NodeSession = z.infer<typeof NodeSession>;
 
 /** Signs a session with the newest key. */
-export function signSession(session: NodeSession, keys: SealingKeys): string {
-  const key = keys[0];
-  if (!key) throw new Error("SEALING_KEYS is empty");
+export function signSession(session: NodeSession, [key]: SealingKeys): string {
   const payload = toBase64Url(JSON.stringify(session));
   return `${payload}.${signatureOf(payload, key)}`;
 }
@@ -32,19 +30,8 @@ export function readSession(text: string, keys: SealingKeys, now: number): NodeS
   return session.expiresAt > now ? session : null;
 }
 
-/** Derives a key for this purpose first, so that a signature reveals nothing about the sealing key. */
-function signatureOf(payload: string, { bytes }: SealingKeys[number]): string {
-  const key = createHmac("sha256", bytes).update("copra node session 1").digest();
-  return createHmac("sha256", key).update(payload).digest("hex");
-}
-
-/** Compares two signatures in constant time. */
-export function isSame(one: string, other: string): boolean {
-  if (one.length !== other.length) return false;
-  let difference = 0;
-  for (let at = 0; at < one.length; at++) difference |= one.charCodeAt(at) ^ other.charCodeAt(at);
-  return difference === 0;
-}
+const signatureOf = (payload: string, key: SealingKeys[number] | undefined): string =>
+  keyedDigest("copra node session 1", payload, key);
 
 const toBase64Url = (text: string): string =>
   btoa(String.fromCharCode(...new TextEncoder().encode(text)))

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { masterKeysOf } from "./master-secret.ts";
 import { type Session, type SessionUse, sealSession, unsealSession } from "./session.ts";
 
-const keysOf = (secret: string) => masterKeysOf(secret.repeat(32)).sealingKeys;
+const keysOf = (secret: string) => masterKeysOf(secret.repeat(32));
 const SESSION: Session = { id: "s", key: "digest", admin: null, account: null, expiresAt: 1000 };
 
 it.each<[string, SessionUse, string, number, Session | null]>([

@@ -21,23 +21,14 @@ export const accounts = sqliteTable("accounts", {
   createdAt: integer("created_at").notNull(),
 });
 
-/** A credential's digest changes when the credential is used after a change of the pepper. */
-const redigested = {
-  /** The operator's id, stored once it cannot be read from the digest anymore. */
-  id: text("id"),
-  /** Name of the pepper of the digest; null if the pepper has no name. */
-  pepper: text("pepper"),
-};
-
 export const apiKeys = sqliteTable("api_keys", {
-  /** HMAC-SHA-256 of the key under the operator's pepper, in hex. */
+  /** SHA-256 of the key with its purpose, in hex. The operator's id of the key is the start of it. */
   digest: text("digest").primaryKey(),
   accountId: text("account_id")
     .notNull()
     .references(() => accounts.id),
   createdAt: integer("created_at").notNull(),
   revokedAt: integer("revoked_at"),
-  ...redigested,
   /** The scopes of a restricted key: a JSON array; null: all requests are allowed. */
   scopes: text("scopes"),
   /** Null: the key does not expire. */
@@ -49,7 +40,6 @@ export const nodeTokens = sqliteTable("node_tokens", {
   name: text("name").notNull(),
   createdAt: integer("created_at").notNull(),
   revokedAt: integer("revoked_at"),
-  ...redigested,
   /** The pool of all nodes with this token. */
   pool: text("pool").notNull().default("default"),
   /** Labels of every node with this token: a JSON array of texts. */
@@ -73,7 +63,7 @@ export const idempotencyKeys = sqliteTable(
   {
     accountId: text("account_id").notNull(),
     key: text("key").notNull(),
-    /** HMAC-SHA-256 under the operator's pepper of the SHA-256 of the request's body, both in hex. */
+    /** HMAC-SHA-256 of the request's body with a sealing key, in hex. */
     bodyDigest: text("body_digest").notNull(),
     jobId: text("job_id").notNull(),
     createdAt: integer("created_at").notNull(),

@@ -137,7 +137,7 @@ async function fromCredential(context: AnyContext): Promise<Session> {
 /** The rights of a one-time link. `takeLink` uses up the link, `findLink` does not. Throws AppError. */
 async function fromLink(context: AnyContext, once: string, read: typeof takeLink | typeof findLink): Promise<Session> {
   const digest = await linkDigest(once);
-  const link = await findCredential(context, [digest], () => read(context.env.DB, digest));
+  const link = await findCredential(context, digest, () => read(context.env.DB, digest));
   const now = Date.now();
   const { sealingKeys: keys } = settingsOf(context.env);
   const begun = link && link.expiresAt > now ? await unsealSession(link.sealed, { link: digest }, { keys, now }) : null;

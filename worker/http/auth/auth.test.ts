@@ -51,7 +51,7 @@ it.each<[string, Record<string, string>, number]>([
     const answer = await app.request(fill(route, PARAMETERS), { method: route.method, headers }, { ...env, DB: db });
     expect(answer.status).toBe(401);
     expect(statements.length).toBeLessThanOrEqual(most);
-    for (const sql of statements) expect(sql).toMatch(/^select .* where \(.*"digest" in \(\?\)/);
+    for (const sql of statements) expect(sql).toMatch(/^select .* where \(.*"digest" = \?/);
   }
   expect(await rowsOfAllTables()).toEqual(before);
 });
@@ -89,7 +89,7 @@ it("looks up no unknown keys of a network that sent many, but looks up valid key
     const answer = await app.request(path, { headers }, tight);
     return [answer.status, answer.headers.get("retry-after")];
   };
-  const lookUps = () => statements.filter((sql) => /"digest" in \(\?\)/.test(sql)).length;
+  const lookUps = () => statements.filter((sql) => /"digest" = \?/.test(sql)).length;
   for (let at = 0; at < 5; at++) await ask(from(`2001:db8:1:2::${at}`, basic(unknownKey(at))));
   const asked = lookUps();
   expect(asked).toBeLessThan(5);

@@ -4,24 +4,18 @@ import type { MiddlewareHandler } from "hono";
 import { ACCOUNT_HEADER } from "#shared/api/session.ts";
 import { AppError } from "#shared/errors.ts";
 import { isApiKey, isNodeToken } from "#shared/ids.ts";
-import { messageOf } from "#shared/log.ts";
 import type { Env } from "../../bindings.ts";
-import { digestsOf } from "../../crypto/peppers.ts";
 import { purposeDigest, type Session } from "../../crypto/session.ts";
 import { findAccount } from "../../db/accounts.ts";
 import {
   type Account,
   accountOfKey,
   type KeyLimits,
-  type NewCredential,
   nodeTokenOf,
   type TokenPlacement,
-  updateDigest,
   type ValidKey,
 } from "../../db/credentials.ts";
-import { apiKeys, nodeTokens } from "../../db/schema.ts";
 import type { Admitted } from "../../dispatch/connections/node-about.ts";
-import { log } from "../../log.ts";
 import { settingsOf } from "../../settings.ts";
 import { checkAdminToken, findCredential } from "./failed-attempts.ts";
 import { type AnyContext, requireSameOrigin } from "./same-origin.ts";
@@ -67,27 +61,28 @@ async function rightsOf(context: AnyContext, session: Session | null, named: str
   return credentialOfKey(context);
 }
 
-/** The API key in the header, with its newest digest, and its account. Throws AppError. */
+/** The API key in the header, and its account. Throws AppError. */
 export async function credentialOfKey(context: AnyContext): Promise<ValidKey> {
   const header = context.req.header("authorization");
   const key = basicUser(header);
-  const { peppers } = settingsOf(context.env);
-  const digests = key !== null && isApiKey(key) ? await digestsOf(key, peppers) : null;
-  if (digests !== null) await limitRate(context, digests[0]);
-  const { DB } = context.env;
-  const found =
-    digests === null ? null : await findCredential(context, digests, () => accountOfKey(DB, digests, Date.now()));
-  if (!digests || !found) throw unauthorized(context, "Basic", apiKeyError(header));
-  await updatePepper(DB, apiKeys, found.digest, { digest: digests[0], pepper: peppers[0].name });
-  return { ...found, digest: digests[0] };
+  if (key === null || !isApiKey(key)) throw unauthorized(context, "Basic", apiKeyError(header));
+  const digest = await apiKeyDigest(key);
+  await limitRate(context, digest);
+  const valid = await findCredential(context, digest, () => accountOfKey(context.env.DB, digest, Date.now()));
+  if (!valid) throw unauthorized(context, "Basic", apiKeyError(header));
+  return valid;
 }
+
+/** The stored digests of credentials. Credentials have 256 random bits, so no slow hash is needed. */
+export const apiKeyDigest = (key: string): Promise<string> => purposeDigest("api key", key);
+export const nodeTokenDigest = (token: string): Promise<string> => purposeDigest("node token", token);
 
 /** The account of a session's API key; null if the session has no valid API key. */
 export async function accountOfSession(context: AnyContext, { key }: Session): Promise<ValidKey | null> {
   if (key === null) return null;
   await limitRate(context, key);
   // The service sealed this digest, so it is no guess.
-  return accountOfKey(context.env.DB, [key], Date.now());
+  return accountOfKey(context.env.DB, key, Date.now());
 }
 
 async function accountOfOperator(context: AnyContext, session: Session | null, id: string): Promise<Account> {
@@ -109,34 +104,14 @@ async function limitRate({ env }: AnyContext, key: string): Promise<void> {
 /** Requires a valid node token. Sets its id, and the pool and labels that it binds. */
 export const nodeAuth: MiddlewareHandler<NodeEnv> = async (context, next) => {
   const token = bearer(context.req.header("authorization"));
-  const { peppers } = settingsOf(context.env);
-  const digests = token !== null && isNodeToken(token) ? await digestsOf(token, peppers) : null;
+  const digest = token !== null && isNodeToken(token) ? await nodeTokenDigest(token) : null;
   const { DB } = context.env;
-  const found = digests === null ? null : await findCredential(context, digests, () => nodeTokenOf(DB, digests));
-  if (!digests || !found) {
-    throw unauthorized(context, "Bearer", "The node token is missing or unknown");
-  }
-  await updatePepper(DB, nodeTokens, found.digest, { digest: digests[0], pepper: peppers[0].name });
-  context.set("tokenId", found.id);
-  context.set("placement", { pool: found.pool, labels: found.labels });
+  const valid = digest === null ? null : await findCredential(context, digest, () => nodeTokenOf(DB, digest));
+  if (!valid) throw unauthorized(context, "Bearer", "The node token is missing or unknown");
+  context.set("tokenId", valid.id);
+  context.set("placement", { pool: valid.pool, labels: valid.labels });
   await next();
 };
-
-/** Stores the digest of a credential with the newest pepper, so that the operator can remove older peppers. */
-async function updatePepper(
-  db: D1Database,
-  table: typeof apiKeys | typeof nodeTokens,
-  stored: string,
-  newest: NewCredential,
-): Promise<void> {
-  if (stored === newest.digest) return;
-  try {
-    await updateDigest(db, table, stored, newest);
-  } catch (error) {
-    // The credential remains valid, and the next request tries again.
-    log.warn("credential digest not updated", { error: messageOf(error) });
-  }
-}
 
 /** Requires the admin token, or its session. */
 export const adminAuth: MiddlewareHandler<AdminEnv> = async (context, next) => {

@@ -54,21 +54,20 @@ const unknown = new ExpiringSet(UNKNOWN_MS, MAX_ENTRIES);
 const known = new KnownCredentials();
 
 /**
- * Returns the owner of a credential, or null if the credential is unknown. `digests`: a digest per pepper, newest
- * first. Calls `lookUp` (the database) at most once in ten seconds for an unknown credential. For a blocked network,
- * calls it only with credentials that exist. Throws AppError(rate_limited).
+ * Returns the owner of a credential, or null if the credential is unknown. Calls `lookUp` (the database) at most once
+ * in ten seconds for an unknown credential. For a blocked network, calls it only with credentials that exist. Throws
+ * AppError(rate_limited).
  */
 export async function findCredential<Value>(
   context: AnyContext,
-  digests: readonly [string, ...string[]],
+  digest: string,
   lookUp: () => Promise<Value | null>,
 ): Promise<Value | null> {
   const now = Date.now();
   const network = networkOf(context);
-  if (network !== null && blocked.has(network, now) && !(await known.has(context.env.DB, digests, now))) {
+  if (network !== null && blocked.has(network, now) && !(await known.has(context.env.DB, digest, now))) {
     throw tooMany("API keys or node tokens", BLOCK_SECONDS);
   }
-  const [digest] = digests;
   const found = unknown.has(digest, now) ? null : await lookUp();
   if (found !== null) return found;
   unknown.add(digest, now);

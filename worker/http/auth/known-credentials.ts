@@ -22,15 +22,14 @@ export class KnownCredentials {
   #starts: ReadonlySet<string> | null = null;
   #readAt = 0;
 
-  /** True if a credential with one of these digests may be valid. Throws AppError when the database is unavailable. */
-  async has(db: D1Database, digests: readonly string[], now: number): Promise<boolean> {
-    const isIn = (starts: ReadonlySet<string>): boolean =>
-      digests.some((digest) => starts.has(digest.slice(0, DIGEST_CHARS)));
-    if (this.#starts && isIn(this.#starts)) return true;
+  /** True if the credential with this digest may be valid. Throws AppError when the database is unavailable. */
+  async has(db: D1Database, digest: string, now: number): Promise<boolean> {
+    const start = digest.slice(0, DIGEST_CHARS);
+    if (this.#starts?.has(start)) return true;
     if (this.#starts && now < this.#readAt + REREAD_MS) return false;
     this.#readAt = now;
     this.#starts = await readStarts(db);
-    return isIn(this.#starts);
+    return this.#starts.has(start);
   }
 }
 

@@ -10,7 +10,6 @@ const bare = (): Env => ({
   ...env,
   ADMIN_TOKEN: "",
   MASTER_SECRET: "",
-  KEY_PEPPER: "",
   SEALING_KEYS: "",
 });
 

@@ -23,7 +23,7 @@ const putSecret = (name: string): Step => ({
  * unavailable.
  */
 export async function missingSteps(env: Env): Promise<readonly Step[]> {
-  const hasKeys = env.MASTER_SECRET || (env.KEY_PEPPER && env.SEALING_KEYS);
+  const hasKeys = env.MASTER_SECRET || env.SEALING_KEYS;
   const missing = [...(hasKeys ? [] : ["MASTER_SECRET"]), ...(env.ADMIN_TOKEN ? [] : ["ADMIN_TOKEN"])];
   if (missing.length > 0) return missing.map(putSecret);
   try {

@@ -13,7 +13,7 @@ import { type JobCreator, ownKey, resultOf } from "../jobs/create/new-job.ts";
 import { failureOfOne } from "../jobs/job-actions.ts";
 import { refuseLoop } from "./ingest-loops.ts";
 
-/** A token has 166 random bits, so its digest needs no pepper. */
+/** A token has 166 random bits, so no slow hash is needed. */
 export const tokenDigest = (token: string): Promise<string> => purposeDigest("ingest token", token);
 
 /**

@@ -1,10 +1,9 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
-import { digestsOf } from "../../crypto/peppers.ts";
 import { nodeTokenOf } from "../../db/credentials.ts";
 import { JobObject } from "../../job/job-object.ts";
-import { settingsOf } from "../../settings.ts";
 import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../../testing/jobs.ts";
+import { nodeTokenDigest } from "../auth/auth.ts";
 
 describe("/v2/admin", () => {
   const admin = (method: string, path: string, body?: unknown) =>
@@ -71,8 +70,7 @@ describe("/v2/admin", () => {
     expect(plain).toMatchObject({ pool: "default", labels: [] });
     const { body } = await admin("GET", "/node-tokens");
     expect(body.node_tokens).toContainEqual(expect.objectContaining({ id: made.id, ...bound }));
-    const { peppers } = settingsOf(env);
-    expect(await nodeTokenOf(env.DB, await digestsOf(made.node_token, peppers))).toMatchObject(bound);
+    expect(await nodeTokenOf(env.DB, await nodeTokenDigest(made.node_token))).toMatchObject(bound);
   });
 
   it.each([

@@ -16,7 +16,6 @@ import { AppError } from "#shared/errors.ts";
 import { newApiKey, newNodeToken, randomText } from "#shared/ids.ts";
 import { contractDate } from "#shared/job/job-view.ts";
 import { randomBytes } from "../../crypto/bytes.ts";
-import { digestNew } from "../../crypto/peppers.ts";
 import { seal } from "../../crypto/sealed-secret.ts";
 import { listAccounts } from "../../db/accounts.ts";
 import {
@@ -34,16 +33,15 @@ import {
 import { newWebhookSecret } from "../../notify/signature.ts";
 import { settingsOf } from "../../settings.ts";
 import { adminAlerts } from "../alerts/admin-alerts.ts";
-import { type AdminEnv, adminAuth } from "../auth/auth.ts";
+import { type AdminEnv, adminAuth, apiKeyDigest, nodeTokenDigest } from "../auth/auth.ts";
 import { readBody, readOptionalBody } from "../body/read-body.ts";
 import { adminNodes } from "../fleet/admin-nodes.ts";
 import { askHubs } from "../fleet/ask-hubs.ts";
 import { jsonResponse } from "../responses/json-response.ts";
 import { knownAccount, rotation, viewLimits } from "./admin-rotation.ts";
 
-const viewCredential = ({ id, createdAt, revokedAt, pepper }: CredentialView) => ({
+const viewCredential = ({ id, createdAt, revokedAt }: CredentialView) => ({
   id,
-  pepper,
   created_at: contractDate(createdAt),
   revoked_at: revokedAt === null ? null : contractDate(revokedAt),
 });
@@ -55,13 +53,13 @@ export const admin = new Hono<AdminEnv>({ strict: false })
   .route("/", adminAlerts)
   .post("/accounts", async (context) => {
     const { name } = await readBody(context.req, NamedBody, "request_not_valid");
-    const { peppers, sealingKeys } = settingsOf(context.env);
+    const { sealingKeys } = settingsOf(context.env);
     const id = randomText(14, randomBytes);
     const apiKey = newApiKey(randomBytes);
     const webhookSecret = newWebhookSecret(randomBytes(32));
     const sealedWebhookSecret = await seal(webhookSecret, `account:${id}`, sealingKeys);
     const account = { id, name, sealedWebhookSecret, createdAt: Date.now() };
-    await insertAccount(context.env.DB, account, await digestNew(apiKey, peppers));
+    await insertAccount(context.env.DB, account, await apiKeyDigest(apiKey));
     const made: NewAccount = { account_id: id, api_key: apiKey, webhook_secret: webhookSecret };
     return jsonResponse(context, made, 201);
   })
@@ -82,9 +80,9 @@ export const admin = new Hono<AdminEnv>({ strict: false })
     const apiKey = newApiKey(randomBytes);
     const createdAt = Date.now();
     const limits = limitsOf(await readOptionalBody(context.req, KeyBody, "request_not_valid"), createdAt);
-    const key = await digestNew(apiKey, settingsOf(context.env).peppers);
-    await insertKey(context.env.DB, { ...key, ...limits, accountId: account.id, createdAt });
-    const made: NewKey = { id: credentialId(key.digest), api_key: apiKey, ...viewKeyLimits(limits) };
+    const digest = await apiKeyDigest(apiKey);
+    await insertKey(context.env.DB, { digest, ...limits, accountId: account.id, createdAt });
+    const made: NewKey = { id: credentialId(digest), api_key: apiKey, ...viewKeyLimits(limits) };
     return jsonResponse(context, made, 201);
   })
   .get("/accounts/:id/keys", async (context) => {
@@ -104,9 +102,9 @@ export const admin = new Hono<AdminEnv>({ strict: false })
     // The first call creates the pool's hub, near the operator (health.ts).
     await askHubs(context.env, [pool], (hub) => hub.stats());
     const token = newNodeToken(randomBytes);
-    const digest = await digestNew(token, settingsOf(context.env).peppers);
-    await insertNodeToken(context.env.DB, { ...digest, name, pool, labels, createdAt: Date.now() });
-    const made: NewNodeToken = { id: credentialId(digest.digest), node_token: token, pool, labels };
+    const digest = await nodeTokenDigest(token);
+    await insertNodeToken(context.env.DB, { digest, name, pool, labels, createdAt: Date.now() });
+    const made: NewNodeToken = { id: credentialId(digest), node_token: token, pool, labels };
     return jsonResponse(context, made, 201);
   })
   .get("/node-tokens", async (context) => {

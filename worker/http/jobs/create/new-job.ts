@@ -7,8 +7,9 @@ import { messageOf } from "#shared/log.ts";
 import { traceFields } from "#shared/network/trace-context.ts";
 import { err, ok, type Result } from "#shared/result.ts";
 import type { Env } from "../../../bindings.ts";
-import { hex, randomBytes } from "../../../crypto/bytes.ts";
-import { digestsOf } from "../../../crypto/peppers.ts";
+import { randomBytes } from "../../../crypto/bytes.ts";
+import { keyedDigest } from "../../../crypto/keyed-digest.ts";
+import type { SealingKeys } from "../../../crypto/sealed-secret.ts";
 import type { Account } from "../../../db/credentials.ts";
 import { claimKeys } from "../../../db/idempotency.ts";
 import { insertJobs, type JobRow } from "../../../db/jobs.ts";
@@ -56,24 +57,27 @@ export type WantedJob = {
  */
 export async function storeJobs(env: Env, wanted: readonly WantedJob[]): Promise<Result<NewJobSpec, unknown>[]> {
   const { DB } = env;
+  const { sealingKeys } = settingsOf(env);
   const made = await Promise.all(
-    wanted.map(async ({ specOf, ...request }) => {
-      const spec = await resultOf(specOf({ id: newJobId(randomBytes), createdAt: Date.now() }));
-      return { ...request, specOf, spec, digests: await digestsOfBody(env, request) };
+    wanted.map(async (request) => {
+      const spec = await resultOf(request.specOf({ id: newJobId(randomBytes), createdAt: Date.now() }));
+      return { ...request, spec };
     }),
   );
-  const claims = made.flatMap(({ spec, key, digests }) => {
+  const claims = made.flatMap(({ spec, key, body }) => {
     if (!spec.ok || key === null) return [];
     const { id: jobId, accountId, createdAt } = spec.value;
-    return { request: { accountId, key, bodyDigest: digests[0] ?? "", jobId, createdAt }, job: firstRow(spec.value) };
+    const bodyDigest = digestOfBody(body, sealingKeys[0]);
+    return { request: { accountId, key, bodyDigest, jobId, createdAt }, job: firstRow(spec.value) };
   });
   const holders = await claimKeys(DB, claims);
   const unkeyed = made.flatMap(({ spec, key }) => (spec.ok && key === null ? firstRow(spec.value) : []));
   const earlier: JobRow[] = [];
-  const results = made.map(async ({ spec, key, digests, specOf }): Promise<Result<NewJobSpec, unknown>> => {
+  const results = made.map(async ({ spec, key, body, specOf }): Promise<Result<NewJobSpec, unknown>> => {
     const holder = key === null ? undefined : holders.get(key);
     if (!spec.ok || holder === undefined || holder.jobId === spec.value.id) return spec;
-    if (!digests.includes(holder.bodyDigest)) return err(new AppError("idempotency_key_reused", KEY_REUSED));
+    const isRepeated = sealingKeys.some((sealingKey) => digestOfBody(body, sealingKey) === holder.bodyDigest);
+    if (!isRepeated) return err(new AppError("idempotency_key_reused", KEY_REUSED));
     const first = await resultOf(specOf({ id: holder.jobId as JobId, createdAt: holder.createdAt }));
     if (first.ok) earlier.push(firstRow(first.value));
     return first;
@@ -85,9 +89,9 @@ export async function storeJobs(env: Env, wanted: readonly WantedJob[]): Promise
 
 const KEY_REUSED = "The Idempotency-Key was used with another body within the last 24 hours";
 
-/** The pepper is needed, because a plain digest of the body would allow guessing weak passwords in it. */
-const digestsOfBody = async (env: Env, { body, key }: Pick<WantedJob, "body" | "key">): Promise<readonly string[]> =>
-  key === null ? [] : digestsOf(hex(await crypto.subtle.digest("SHA-256", body)), settingsOf(env).peppers);
+/** With a key, because a plain digest of the body would allow guessing weak passwords in it. */
+const digestOfBody = (body: Uint8Array, key: SealingKeys[number] | undefined): string =>
+  keyedDigest("copra request body 1", body, key);
 
 /** The value of a promise, or its reason. */
 export const resultOf = <Value>(promise: Promise<Value>): Promise<Result<Value, unknown>> =>

@@ -136,7 +136,7 @@ const STREAM_METADATA: HttpStreamMetadata = {
 };
 
 type Responses = { readonly [Name in keyof typeof RESPONSES]: z.infer<(typeof RESPONSES)[Name]> };
-const KEY = { pepper: null, id: "9f86d081884c", created_at: DATES.created_at, revoked_at: null };
+const KEY = { id: "9f86d081884c", created_at: DATES.created_at, revoked_at: null };
 const LIMITS = { max_unfinished_jobs: null, max_running: null, max_priority: null, weight: 1 };
 const BOUND = { pool: "default", labels: ["region:eu"] };
 const RESTRICTED = { scopes: ["jobs:read"], expires_at: "2027-01-31 00:00:00 +0000" };
