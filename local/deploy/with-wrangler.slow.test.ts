@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Miniflare } from "miniflare";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import * as z from "zod";
+import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import { PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
 import { ensureAssets } from "../assets/assets.ts";
 import { deploy } from "./run-deploy.ts";
@@ -124,7 +125,7 @@ it("gives a job to a node", async () => {
   const frames: { type: string; assignment?: { jobId: string } }[] = [];
   webSocket?.addEventListener("message", ({ data }) => frames.push(JSON.parse(String(data))));
   webSocket?.accept();
-  const capabilities = { ffmpegVersion: "7.0", encoders: ["libx264", "aac"], muxers: ["mp4"], cpus: 2 };
+  const capabilities = { ffmpegVersion: "7.0", cpus: 2, ...ALL_SOFTWARE };
   const about = { nodeId: "a", session: "s", capabilities, slots: { inspect: 1, encode: 1 }, running: [] };
   webSocket?.send(JSON.stringify({ type: "hello", protocol: PROTOCOL_VERSION, ...about }));
   const response = await send(`${url}/jobs`, {

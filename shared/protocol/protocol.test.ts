@@ -39,7 +39,7 @@ describe("frames", () => {
     expect(decoded.ok ? "ok" : decoded.error.reason).toBe(expected);
   });
 
-  it("tells a node with another protocol to be updated, whatever its other fields", () => {
+  it("asks for an update of a node with another protocol, whatever its other fields are", () => {
     expect(decodeNodeFrame(JSON.stringify({ type: "hello", protocol: PROTOCOL_VERSION - 1 }))).toMatchObject({
       error: { reason: `protocol ${PROTOCOL_VERSION} is required: update this node` },
     });

@@ -61,7 +61,6 @@ describe("parseJobRequest", () => {
   const MANY = 1000;
   it.each<[field: string, section: (many: object) => object]>([
     ["settings.require", (many) => ({ settings: { require: many } })],
-    ["settings.hop", (many) => ({ settings: { hop: many } })],
     ["outputs", (many) => ({ outputs: { mp4: many } })],
     ["outputs.jpg.offsets", (many) => ({ outputs: { jpg: { path: "%d.jpg", offsets: many } } })],
     ["outputs.httpstream.variants", (many) => ({ outputs: { httpstream: { hls: { path: "h" }, variants: many } } })],
@@ -116,7 +115,7 @@ describe("parseJobRequest", () => {
     [{ quality_report: "very" }, "`settings.quality_report` must be true or false"],
     [
       { speed: 2 },
-      "`settings` has no field `speed`; allowed: ultrafast, quality_report, queue, priority, require, start_at, start_within_s, max_run_s, hop",
+      "`settings` has no field `speed`; allowed: ultrafast, quality_report, queue, priority, require, start_at, start_within_s, max_run_s",
     ],
     [["ultrafast"], "`settings` must be an object"],
   ])("rejects the settings %j", (settings, message) => {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { nextHopMs, parseSettings, placementAt, SettingsSpec } from "./settings-section.ts";
+import { parseSettings } from "./settings-section.ts";
 
 const DEFAULTS = {
   ultrafast: false,
@@ -10,7 +10,6 @@ const DEFAULTS = {
   startAtMs: null,
   startWithinMs: 86_400_000,
   maxRunMs: null,
-  hop: [],
 };
 
 it.each([undefined, null, {}])("has defaults for %j", (section) => {
@@ -24,10 +23,6 @@ it("stores times in milliseconds and labels in order", () => {
     require: ["region:eu", "gpu", "gpu"],
     start_within_s: 60,
     max_run_s: 7200,
-    hop: [
-      { after_s: 30, queue: "spare" },
-      { after_s: 90, require: [], priority: 50 },
-    ],
   };
   expect(parseSettings(section)).toEqual({
     ok: true,
@@ -40,10 +35,6 @@ it("stores times in milliseconds and labels in order", () => {
       require: ["gpu", "region:eu"],
       startWithinMs: 60_000,
       maxRunMs: 7_200_000,
-      hop: [
-        { afterMs: 30_000, queue: "spare", require: null, priority: null },
-        { afterMs: 90_000, queue: null, require: [], priority: 50 },
-      ],
     },
   });
 });
@@ -68,21 +59,6 @@ it.each<[section: object, message: string]>([
   [{ start_within_s: 0 }, "`settings.start_within_s` must be at least 1 second"],
   [{ start_within_s: 1.5 }, "`settings.start_within_s` must be a whole number of seconds"],
   [{ max_run_s: 2_592_001 }, "`settings.max_run_s` must be at most 2592000 seconds (30 days)"],
-  [{ hop: {} }, "`settings.hop` must be a list of objects with `after_s`"],
-  [{ hop: [{ queue: "a" }] }, "`settings.hop.0.after_s` is missing; it must be a whole number of seconds"],
-  [{ hop: [{ after_s: 5 }] }, "`settings.hop.0` must have at least one of queue, require and priority"],
-  [
-    { hop: [5, 5].map((after_s) => ({ after_s, priority: 1 })) },
-    "`settings.hop.1.after_s` must be more than in the entry before",
-  ],
-  [
-    { hop: Array.from({ length: 9 }, (_, at) => ({ after_s: at + 1, priority: 1 })) },
-    "`settings.hop` must have at most 8 entries",
-  ],
-  [
-    { hop: [{ after: 5, priority: 1 }] },
-    "`settings.hop.0` has no field `after`; did you mean `after_s`? Allowed: after_s, queue, require, priority",
-  ],
 ])("rejects %j", (section, message) => {
   expect(parseSettings(section)).toEqual({ ok: false, error: { code: "settings_not_valid", message } });
 });
@@ -102,17 +78,4 @@ it.each([
   if (typeof expected === "number") expect(parsed).toMatchObject({ ok: true, value: { startAtMs: expected } });
   else
     expect(parsed).toMatchObject({ error: { code: "settings_not_valid", message: expect.stringContaining(expected) } });
-});
-
-it("changes the placement of waiting work by each hop that is due", () => {
-  const hop = [
-    { after_s: 10, queue: "spare" },
-    { after_s: 20, require: [], priority: 9 },
-  ];
-  const parsed = parseSettings({ require: ["gpu"], hop });
-  const settings = SettingsSpec.parse(parsed.ok && parsed.value);
-  const at = (waitedMs: number) => [placementAt(settings, waitedMs), nextHopMs(settings, waitedMs)];
-  expect(at(9_999)).toEqual([{ queue: "default", priority: 0, require: ["gpu"] }, 10_000]);
-  expect(at(10_000)).toEqual([{ queue: "spare", priority: 0, require: ["gpu"] }, 20_000]);
-  expect(at(20_000)).toEqual([{ queue: "spare", priority: 9, require: [] }, null]);
 });

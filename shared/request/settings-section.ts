@@ -8,20 +8,11 @@ import { strictObject } from "../strict-object.ts";
 import { invalid, parseSection } from "./parse-section.ts";
 
 export const MAX_PRIORITY = 50;
-export const MAX_HOPS = 8;
 const DAY_S = 24 * 60 * 60;
 /** A job fails if its work waits for a node for this long. */
 export const DEFAULT_START_WITHIN_S = DAY_S;
-/** Maximum time for a start, a run or a hop. */
+/** Maximum time for a start or a run. */
 export const MAX_WAIT_S = 30 * DAY_S;
-
-/** Changes for work that has waited for `afterMs`; null keeps the previous value. */
-const Hop = z.object({
-  afterMs: z.number(),
-  queue: z.string().nullable(),
-  require: z.array(z.string()).nullable(),
-  priority: z.int().nullable(),
-});
 
 /** Settings as jobs store them. */
 export const SettingsSpec = z.object({
@@ -40,30 +31,8 @@ export const SettingsSpec = z.object({
   startWithinMs: z.number(),
   /** The job fails if it has not ended this long after its first task started. Null: no limit. */
   maxRunMs: z.number().nullable(),
-  /** Hops sorted by time. Each applies in addition to the previous hops. */
-  hop: z.array(Hop),
 });
 export type SettingsSpec = z.infer<typeof SettingsSpec>;
-
-/** Settings that decide the node and the time of the work. */
-export type Placement = Pick<SettingsSpec, "queue" | "priority" | "require">;
-
-/** Returns the placement of work that has waited for `waitedMs`: the settings, changed by each due hop. */
-export function placementAt(settings: SettingsSpec, waitedMs: number): Placement {
-  const due = settings.hop.filter(({ afterMs }) => afterMs <= waitedMs);
-  return due.reduce<Placement>(
-    (placement, hop) => ({
-      queue: hop.queue ?? placement.queue,
-      priority: hop.priority ?? placement.priority,
-      require: hop.require ?? placement.require,
-    }),
-    { queue: settings.queue, priority: settings.priority, require: settings.require },
-  );
-}
-
-/** Returns the waiting time of the next hop in ms; null after the last hop. */
-export const nextHopMs = ({ hop }: SettingsSpec, waitedMs: number): number | null =>
-  hop.find(({ afterMs }) => afterMs > waitedMs)?.afterMs ?? null;
 
 const waitSeconds = z
   .int("must be a whole number of seconds")
@@ -73,18 +42,6 @@ const priority = z
   .int(`must be a whole number from -${MAX_PRIORITY} to ${MAX_PRIORITY}`)
   .min(-MAX_PRIORITY, `must be a whole number from -${MAX_PRIORITY} to ${MAX_PRIORITY}`)
   .max(MAX_PRIORITY, `must be a whole number from -${MAX_PRIORITY} to ${MAX_PRIORITY}`);
-
-const HopBody = strictObject({
-  after_s: waitSeconds.describe("After how many seconds of waiting for a node the change applies"),
-  queue: PoolName.optional(),
-  require: Labels.optional(),
-  priority: priority.optional(),
-})
-  .refine(
-    ({ queue, require, priority }) => queue !== undefined || require !== undefined || priority !== undefined,
-    "must have at least one of queue, require and priority",
-  )
-  .describe("A change of `queue`, `require` or `priority` for work that has waited");
 
 /** The `settings` section of a request. */
 export const SettingsBody = strictObject({
@@ -110,11 +67,6 @@ export const SettingsBody = strictObject({
   max_run_s: waitSeconds
     .optional()
     .describe("The job fails if it has not ended this many seconds after its first task started; no limit by default"),
-  hop: z
-    .array(HopBody, "must be a list of objects with `after_s`")
-    .max(MAX_HOPS, `must have at most ${MAX_HOPS} entries`)
-    .default([])
-    .describe("Changes for work that has waited for a node, by ascending `after_s`"),
 });
 
 /** The body of PATCH /v2/jobs/:id. */
@@ -134,15 +86,10 @@ export type JobChanges = z.infer<typeof JobChanges>;
 export function parseSettings(value: unknown, now = Date.now()): Result<SettingsSpec> {
   const parsed = parseSection(SettingsBody, value ?? {}, "settings", "settings_not_valid");
   if (!parsed.ok) return parsed;
-  const { start_at: startAtMs = null, start_within_s, max_run_s, hop, ...rest } = parsed.value;
+  const { start_at: startAtMs = null, start_within_s, max_run_s, ...rest } = parsed.value;
   const { quality_report: qualityReport, ...settings } = rest;
   if (startAtMs !== null && startAtMs > now + MAX_WAIT_S * 1000) {
     return invalid("settings_not_valid", "`settings.start_at` must be at most 30 days ahead");
-  }
-  const unordered = hop.findIndex(({ after_s }, at) => at > 0 && after_s <= (hop[at - 1]?.after_s ?? 0));
-  if (unordered >= 0) {
-    const field = `settings.hop.${unordered}.after_s`;
-    return invalid("settings_not_valid", `\`${field}\` must be more than in the entry before`);
   }
   return ok({
     ...settings,
@@ -150,11 +97,5 @@ export function parseSettings(value: unknown, now = Date.now()): Result<Settings
     startAtMs,
     startWithinMs: start_within_s * 1000,
     maxRunMs: max_run_s === undefined ? null : max_run_s * 1000,
-    hop: hop.map(({ after_s, queue = null, require = null, priority = null }) => ({
-      afterMs: after_s * 1000,
-      queue,
-      require,
-      priority,
-    })),
   });
 }

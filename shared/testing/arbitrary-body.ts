@@ -86,7 +86,7 @@ export const completeBody = fc.record({
   settings: section(
     { ultrafast: true },
     { quality_report: true },
-    { queue: "spare", priority: 5, require: ["gpu"], hop: [{ after_s: 60, queue: "default", priority: 9 }] },
+    { queue: "spare", priority: 5, require: ["gpu"] },
     { start_within_s: 3600, max_run_s: 86_400 },
   ),
 });

@@ -10,7 +10,6 @@ import { log } from "../log.ts";
 import {
   ADMITTED_HEADER,
   type Advertised,
-  FIRST_HUB,
   type HubRpc,
   type LeaseHolder,
   type LeaseHolding,
@@ -50,12 +49,11 @@ export class NodeHub extends DurableObject<HubEnv> implements HubRpc {
   constructor(ctx: DurableObjectState, env: HubEnv) {
     super(ctx, env);
     this.#nodes = new NodeConnections(ctx);
-    const hub = ctx.id.name ?? FIRST_HUB;
-    this.#jobs = new JobCalls(env, this.#nodes, hub);
+    this.#jobs = new JobCalls(env, this.#nodes);
     const disconnect = (socket: WebSocket, reason: CloseReason) => this.#frames.disconnect(socket, reason);
     this.#matcher = new Matcher(ctx.storage, { nodes: this.#nodes, jobs: this.#jobs, disconnect });
     this.#admission = new Admission(ctx.storage.kv);
-    this.#operator = new Operator({ kv: ctx.storage.kv, nodes: this.#nodes, matcher: this.#matcher, hub });
+    this.#operator = new Operator({ kv: ctx.storage.kv, nodes: this.#nodes, matcher: this.#matcher });
     this.#running = new RunningCommands(this.#nodes);
     this.#frames = new NodeFrames(env, {
       nodes: this.#nodes,

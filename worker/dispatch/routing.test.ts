@@ -46,11 +46,3 @@ it("sends work to a node that can do it, and shows missing requirements until th
     expect([await waitingFor(av1), await waitingFor(labelled)]).toEqual([undefined, undefined]),
   );
 });
-
-it("relaxes the required labels of a job with each hop", async () => {
-  const node = await joinedWith("plain", {});
-  const spec = await jobWith({ settings: { require: ["gpu"], hop: [{ after_s: 1, require: [] }] } });
-  await settle();
-  expect(node.frames).toEqual([]);
-  expect((await node.next("assign")).assignment.jobId).toBe(spec.id);
-});

@@ -1,4 +1,4 @@
-// Followers of a job: while a job has followers, its nodes report often, and hubs send their progress on at once.
+// Followers of a job: while a job has followers, its nodes report often, and the hub sends their progress on at once.
 import { messageOf } from "#shared/log.ts";
 import { traceFields } from "#shared/network/trace-context.ts";
 import type { ProgressItem } from "#shared/protocol/frames.ts";
@@ -6,11 +6,11 @@ import type { Env } from "../bindings.ts";
 import { log } from "../log.ts";
 import { accountOf } from "../rpc/account.ts";
 import { withDeadline } from "../rpc/deadline.ts";
-import { FIRST_HUB, hubOf } from "../rpc/hub.ts";
+import { hubOf } from "../rpc/hub.ts";
 import { leaseIdOf } from "./state/job-moves.ts";
 import type { JobState } from "./state/job-state.ts";
 
-/** Hubs send progress at once for this long after they last heard of a stream. Each turn prolongs it. */
+/** The hub sends progress at once for this long after it last heard of a stream. Each turn prolongs it. */
 const FOLLOWED_MS = 60_000;
 /** Single requests see progress that is at most this old, if the hub has newer progress. */
 const FRESH_MS = 10_000;
@@ -43,21 +43,21 @@ export class Followers {
     return this.#streams() > 0 ? Date.now() + FOLLOWED_MS : 0;
   }
 
-  /** The newest progress that hubs know, for a client that looks at the job now. */
+  /** The newest progress that the hub knows, for a client that looks at the job now. */
   async latest(state: JobState): Promise<ProgressItem[]> {
     const now = Date.now();
     const leased = state.tasks.filter(({ phase, lease }) => phase === "leased" && lease);
     if (leased.length === 0 || (this.#streams() === 0 && now < this.#refreshedAt + FRESH_MS)) return [];
     this.#refreshedAt = now;
-    const byHub = Map.groupBy(leased, ({ lease }) => lease?.hub ?? FIRST_HUB);
-    const items = [...byHub].map(([hub, tasks]) => {
-      const leases = tasks.map((task) => leaseIdOf(state, task));
-      return hubOf(this.#env, hub).watch(state.spec.id, leases, this.until());
-    });
+    const leases = leased.map((task) => leaseIdOf(state, task));
+    const { id, settings, trace } = state.spec;
     try {
-      return (await withDeadline("watch", Promise.all(items), REFRESH_LIMIT_MS)).flat();
+      return await withDeadline(
+        "watch",
+        hubOf(this.#env, settings.queue).watch(id, leases, this.until()),
+        REFRESH_LIMIT_MS,
+      );
     } catch (error) {
-      const { id, trace } = state.spec;
       log.warn("progress not refreshed", { job: id, error: messageOf(error), ...traceFields(trace) });
       return [];
     }

@@ -51,7 +51,7 @@ export class HubTurns {
     const leaseInput = opened && { ...(secrets as LeaseInput["secrets"]) };
     const now = Date.now();
     const taken = takeTurn(state, turn, leaseInput && { secrets: leaseInput, newToken }, now);
-    const outdated = turn.want.filter((claim, at) => !taken.assigned[at]?.length && isOutdated(state, claim, now));
+    const outdated = turn.want.filter((claim, at) => !taken.assigned[at]?.length && isOutdated(state, claim));
     const next = outdated.reduce((one, { slotClass }) => requestAdvertising(one, slotClass), taken.state);
     // If another node has taken the claimed task, the hub hears which tasks are left.
     if (acks.includes(true) || turn.want.length > 0 || taken.isDurable || this.#memory.mustSave(next, now))

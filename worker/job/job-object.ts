@@ -8,7 +8,6 @@ import { isTerminalJob } from "#shared/job/job-status.ts";
 import type { JobView } from "#shared/job/job-view.ts";
 import { type TagChanges, TOO_MANY_TAGS } from "#shared/job/tags.ts";
 import type { TraceContext } from "#shared/network/trace-context.ts";
-import { DEFAULT_POOL } from "#shared/placement.ts";
 import type { CompleteReport, FailReport, OutputsReport } from "#shared/protocol/reports.ts";
 import type { ChunksAnswer, ChunksRequest, ScratchAnswer, ScratchRequest } from "#shared/protocol/scratch.ts";
 import type { UploadsAnswer, UploadsRequest } from "#shared/protocol/uploads.ts";
@@ -24,7 +23,7 @@ import { settingsOf } from "../settings.ts";
 import type { UploadHolder } from "../storage/object-store.ts";
 import { cancelJob, prioritizeJob, retryJob, tagJob } from "./decide/client-moves.ts";
 import { EffectRunner } from "./effects/effect-runner.ts";
-import { placeIn, runningOn } from "./effects/hub-calls.ts";
+import { placeIn, runningIn } from "./effects/hub-calls.ts";
 import { indexBehind } from "./effects/job-effects.ts";
 import type { Followed } from "./events/event-text.ts";
 import { JobEvents } from "./events/job-events.ts";
@@ -178,9 +177,11 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
     if (fact === "tasks") await this.#refresh();
     const { state } = this.#memory;
     if (!state) return err(JOB_NOT_FOUND);
-    const place = ({ spec }: JobState) => placeIn(this.env, spec.settings.queue ?? DEFAULT_POOL, spec.id);
-    const running: FactDeps["running"] = (hub, leases) => runningOn(this.env, hub, leases);
-    const deps = { place, running };
+    const { id, settings } = state.spec;
+    const deps: FactDeps = {
+      place: () => placeIn(this.env, settings.queue, id),
+      running: (leases) => runningIn(this.env, settings.queue, leases),
+    };
     return returningErrors(async () => ok(JSON.stringify(await viewFact(state, fact, deps))));
   }
 

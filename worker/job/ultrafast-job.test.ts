@@ -129,7 +129,14 @@ beforeAll(async () => {
     const token = newLeaseToken(lease as LeaseId, settingsOf(env).sealingKeys, randomBytes);
     return { lease, token, slotClass: "encode" };
   });
-  const capabilities = { ffmpegVersion: "7.0", encoders: ["libx264"], cpus: 2 };
+  const capabilities = {
+    ffmpegVersion: "7.0",
+    encoders: ["libx264"],
+    filters: [],
+    muxers: [],
+    hardware: null,
+    cpus: 2,
+  };
   const free = { inspect: 0, encode: 0 };
   const hello = {
     type: "hello",

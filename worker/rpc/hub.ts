@@ -100,8 +100,7 @@ export type HubBinding = { HUB: DurableObjectNamespace<HubRpc> };
 
 /** The name of a pool's hub. The hub has the sockets of all nodes of the pool: about 1500 (docs/operating.md). */
 export const hubName = (pool: string): string => `hub:${pool}`;
-/** The hub of the default pool, for nodes and jobs that name no pool. */
-export const FIRST_HUB = hubName(DEFAULT_POOL);
 
-/** The stub of the hub with this name. */
-export const hubOf = (env: HubBinding, name: string = FIRST_HUB): DurableObjectStub<HubRpc> => env.HUB.getByName(name);
+/** The stub of a pool's hub. */
+export const hubOf = (env: HubBinding, pool: string = DEFAULT_POOL): DurableObjectStub<HubRpc> =>
+  env.HUB.getByName(hubName(pool));

@@ -8,8 +8,6 @@ import type { Assignment, SlotClass } from "#shared/protocol/tasks.ts";
 
 /** A request of a node for work: up to `max` tasks of a class. */
 export type ClaimRequest = {
-  /** The hub's name; absent: the first hub. */
-  readonly hub?: string;
   readonly nodeId: string;
   readonly session: string;
   readonly slotClass: SlotClass;

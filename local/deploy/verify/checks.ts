@@ -2,7 +2,7 @@
 import WebSocket from "ws";
 import * as z from "zod";
 import { messageOf } from "#shared/log.ts";
-import { PING, PONG, PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
+import { type NodeFrameOf, PING, PONG, PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
 import { NODE_USER_AGENT } from "#shared/version.ts";
 import { Copra, JobFailed } from "../../../client/index.ts";
 import { edgeBlock } from "../../../encoder-node/link/edge-block.ts";
@@ -144,11 +144,17 @@ async function connectNode({ url, nodeToken, holdMs }: Target, result: string): 
   const socket = new WebSocket(`${url.replace(/^http/, "ws")}/v2/nodes/connect`, {
     headers: { authorization: `Bearer ${nodeToken}`, "user-agent": NODE_USER_AGENT },
   });
-  const capabilities = { ffmpegVersion: "7.0", encoders: [], muxers: [], cpus: 1 };
-  const node = { nodeId: "copra-verify", session: "copra-verify", capabilities, slots: { inspect: 0, encode: 0 } };
-  socket.on("open", () =>
-    socket.send(JSON.stringify({ type: "hello", protocol: PROTOCOL_VERSION, ...node, running: [] })),
-  );
+  const capabilities = { ffmpegVersion: "7.0", encoders: [], filters: [], muxers: [], hardware: null, cpus: 1 };
+  const hello: NodeFrameOf<"hello"> = {
+    type: "hello",
+    protocol: PROTOCOL_VERSION,
+    nodeId: "copra-verify",
+    session: "copra-verify",
+    capabilities,
+    slots: { inspect: 0, encode: 0 },
+    running: [],
+  };
+  socket.on("open", () => socket.send(JSON.stringify(hello)));
   const seen = new Promise<string>((resolve) => {
     socket.on("message", (data) => {
       if (String(data) === PONG) resolve(result);

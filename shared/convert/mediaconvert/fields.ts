@@ -57,7 +57,7 @@ const JOB: readonly FieldRow[] = [
   { field: "StatusUpdateInterval", why: "follow the job, or use `notification.events`" },
   { field: "Tags", why: "use `tags`, by which usage is counted" },
   { field: "JobTemplate", why: "paste its settings, and store the result as a template" },
-  { field: "HopDestinations", why: "use `settings.hop`" },
+  { field: "HopDestinations", why: "jobs do not change their queue" },
   { field: "ClientRequestToken", why: "use the header `Idempotency-Key`" },
   ...["BillingTagsSource", "SimulateReservedQueue", "JobEngineVersion"].map((field) => ({
     field,

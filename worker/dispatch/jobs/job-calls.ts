@@ -23,7 +23,6 @@ const MAX_LOST = 10_000;
 
 export class JobCalls {
   readonly #env: HubEnv;
-  readonly #hub: string;
   readonly #nodes: NodeConnections;
   readonly #turns: JobTurns;
   readonly #relay = new ProgressRelay();
@@ -32,10 +31,8 @@ export class JobCalls {
   readonly #reporting = new Set<LeaseId>();
   readonly #lost = new Map<string, { readonly session: string; readonly jobs: ReadonlySet<string> }>();
 
-  /** `hub`: the name of the hub, which leases remember. */
-  constructor(env: HubEnv, nodes: NodeConnections, hub: string) {
+  constructor(env: HubEnv, nodes: NodeConnections) {
     this.#env = env;
-    this.#hub = hub;
     this.#nodes = nodes;
     this.#turns = new JobTurns((jobId, turn) => this.#call(jobId, turn));
     this.#relay.restore([...nodes.roster.values()].flatMap(({ progress }) => progress));
@@ -44,7 +41,7 @@ export class JobCalls {
   /** Claims tasks of a job for a node. Returns null if the job is not reachable. */
   async claim(jobId: string, request: ClaimRequest): Promise<readonly Assignment[] | null> {
     const answer = await this.#turns.take(jobId, {
-      want: [{ ...request, hub: this.#hub, requestId: crypto.randomUUID() }],
+      want: [{ ...request, requestId: crypto.randomUUID() }],
     });
     const assignments = answer?.assigned[0] ?? null;
     const now = Date.now();

@@ -3,6 +3,7 @@ import type { NodeState } from "#shared/api/node-responses.ts";
 import type { Capabilities } from "#shared/protocol/capabilities.ts";
 import { PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
 import { SLOT_CLASSES, type SlotClass } from "#shared/protocol/tasks.ts";
+import { hubName } from "../../rpc/hub.ts";
 import type { NodeDetail, NodeReport, SlotUse } from "../../rpc/hub-reports.ts";
 import type { SocketNode } from "../connections/node-connections.ts";
 import type { Allowance } from "../matching/nodes/health.ts";
@@ -13,7 +14,6 @@ type ListedNode = Omit<SocketNode, "socket">;
 
 /** Facts that the hub knows about a node beside the node itself. */
 export type NodeContext = {
-  readonly hub: string;
   readonly cordon: Cordon | null;
   readonly allowance: Allowance;
   readonly score: number;
@@ -22,11 +22,11 @@ export type NodeContext = {
 
 export function reportNode(node: ListedNode, context: NodeContext): NodeReport {
   const { profile, about, leases } = node;
-  const { hub, score, capabilities } = context;
+  const { score, capabilities } = context;
   const { host, version, disk, connectedAt } = about;
   return {
     id: node.nodeId,
-    hub,
+    hub: hubName(profile.pool),
     state: stateOf(node, context),
     notReady: about.notReady,
     pool: profile.pool,
@@ -59,10 +59,10 @@ export const reportNodeDetail = (node: ListedNode, context: NodeContext): NodeDe
 /** Reports a node that is not connected. At least one of `cordon` and `gone` is given. */
 export const reportOffline = (
   id: string,
-  { hub, cordon, gone }: { readonly hub: string; readonly cordon: Cordon | null; readonly gone: GoneNode | null },
+  { cordon, gone }: { readonly cordon: Cordon | null; readonly gone: GoneNode | null },
 ): NodeDetail => ({
   id,
-  hub,
+  hub: hubName(gone?.pool ?? cordon?.pool ?? ""),
   state: cordon ? "offline" : "gone",
   notReady: [],
   pool: gone?.pool ?? cordon?.pool ?? "",

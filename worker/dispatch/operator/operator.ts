@@ -12,8 +12,6 @@ type OperatorDeps = {
   readonly kv: SyncKvStorage;
   readonly nodes: NodeConnections;
   readonly matcher: Matcher;
-  /** The name of this hub. */
-  readonly hub: string;
 };
 
 export class Operator implements HubReports {
@@ -51,7 +49,7 @@ export class Operator implements HubReports {
   #offline(id: string): NodeDetail | null {
     if (this.#deps.nodes.roster.get(id)) return null;
     const [cordon, gone] = [this.#cordons.get(id), this.#gone.get(id, Date.now())];
-    return cordon || gone ? reportOffline(id, { hub: this.#deps.hub, cordon, gone }) : null;
+    return cordon || gone ? reportOffline(id, { cordon, gone }) : null;
   }
 
   async forget(id: string): Promise<NodeDetail | null> {
@@ -112,9 +110,8 @@ export class Operator implements HubReports {
   }
 
   #contextOf(node: SocketNode): NodeContext {
-    const { hub, matcher, nodes } = this.#deps;
+    const { matcher, nodes } = this.#deps;
     return {
-      hub,
       cordon: this.#cordons.get(node.nodeId),
       allowance: matcher.allowanceOf(node.nodeId),
       score: matcher.scoreOf(node.nodeId),

@@ -147,7 +147,7 @@ describe("an alert", () => {
     const other = await ruled({ when: "queue.age", seconds: 60, pool: "gpu" });
     await newJob();
     await vi.waitFor(async () => {
-      const { queues } = await hubOf(env, "hub:default").demand();
+      const { queues } = await hubOf(env).demand();
       expect(queues.some(({ waiting }) => waiting > 0)).toBe(true);
     });
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 11 * MINUTE });
@@ -324,8 +324,8 @@ describe("an alert", () => {
 /** The hubs, and a hook that gets each call before its hub does, such as `hub:default nodes`. */
 const observed = (hook: (call: string) => unknown): typeof env.HUB => {
   const getByName = (name: string) => ({
-    nodes: () => Promise.resolve(hook(`${name} nodes`)).then(() => hubOf(env, name).nodes()),
-    demand: () => Promise.resolve(hook(`${name} demand`)).then(() => hubOf(env, name).demand()),
+    nodes: () => Promise.resolve(hook(`${name} nodes`)).then(() => env.HUB.getByName(name).nodes()),
+    demand: () => Promise.resolve(hook(`${name} demand`)).then(() => env.HUB.getByName(name).demand()),
   });
   return { ...env.HUB, getByName } as unknown as typeof env.HUB;
 };

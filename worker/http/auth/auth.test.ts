@@ -182,7 +182,7 @@ async function connect(token: string, nodeId: string) {
   if (!socket) throw new Error(`No socket: ${response.status}`);
   const closed = new Promise<number>((resolve) => socket.addEventListener("close", ({ code }) => resolve(code)));
   socket.accept();
-  const capabilities = { ffmpegVersion: "7.0", encoders: [], cpus: 1 };
+  const capabilities = { ffmpegVersion: "7.0", encoders: [], filters: [], muxers: [], hardware: null, cpus: 1 };
   const slots = { inspect: 0, encode: 0 };
   const about = { nodeId, session: nodeId, capabilities, slots, running: [] };
   socket.send(JSON.stringify({ type: "hello", protocol: PROTOCOL_VERSION, ...about }));

@@ -5,7 +5,7 @@ import type { Env } from "../../bindings.ts";
 import { listPools, listWaitingPools } from "../../db/node-pools.ts";
 import { log } from "../../log.ts";
 import { withDeadline } from "../../rpc/deadline.ts";
-import { type HubRpc, hubName, hubOf } from "../../rpc/hub.ts";
+import { type HubRpc, hubOf } from "../../rpc/hub.ts";
 
 export type HubStub = DurableObjectStub<HubRpc>;
 
@@ -31,7 +31,7 @@ export async function askHubs<Answer>(
   pools: readonly string[],
   ask: (hub: HubStub) => Promise<Answer>,
 ): Promise<Answer[]> {
-  return Promise.all(pools.map((pool) => withDeadline("hub", ask(hubOf(env, hubName(pool))))));
+  return Promise.all(pools.map((pool) => withDeadline("hub", ask(hubOf(env, pool)))));
 }
 
 /** The answers of the hubs of all pools. Throws like `askHubs`. */

@@ -10,7 +10,7 @@ import { UploadsRequest } from "#shared/protocol/uploads.ts";
 import { err } from "#shared/result.ts";
 import { isJobToken } from "../../crypto/lease-token.ts";
 import { withDeadline } from "../../rpc/deadline.ts";
-import { ADMITTED_HEADER, hubName, hubOf } from "../../rpc/hub.ts";
+import { ADMITTED_HEADER, hubOf } from "../../rpc/hub.ts";
 import { type JobResult, type JobStub, jobOf, LEASE_SUPERSEDED } from "../../rpc/job.ts";
 import { serviceOrigins } from "../../service-origins.ts";
 import { settingsOf } from "../../settings.ts";
@@ -26,7 +26,7 @@ export const nodes = new Hono<NodeEnv>({ strict: false })
       throw new AppError("report_not_valid", "This URL accepts only WebSocket connections of encoder nodes");
     }
     const admitted = context.get("admitted");
-    const hub = hubOf(context.env, hubName(admitted.pool));
+    const hub = hubOf(context.env, admitted.pool);
     const request = new Request(context.req.raw);
     const service = serviceOrigins(settingsOf(context.env), context.env, new URL(context.req.url).origin);
     request.headers.set(ADMITTED_HEADER, JSON.stringify({ ...admitted, service }));

@@ -383,7 +383,7 @@ describe("PATCH /v2/jobs/:id", () => {
   const first = { settings: { priority: 50 } };
 
   it("changes the priority of a job that has not ended", async () => {
-    const { body: job } = await post(jobBody({ settings: { hop: [{ after_s: 1, priority: 7 }] } }));
+    const { body: job } = await post(jobBody());
     expect(await patch(job.id, first)).toMatchObject({ status: 200, body: { id: job.id, state: "queued" } });
     const state = await runInDurableObject(jobOf(env, job.id), (_, { storage }) => loadState(storage));
     expect(state?.spec.settings).toMatchObject({ priority: 50 });

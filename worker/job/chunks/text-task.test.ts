@@ -6,7 +6,7 @@ import { ALL, claim, good, inspected, kindsOf, NOW, run, STREAM, statuses, step 
 import { newSpec } from "../../testing/jobs.ts";
 import { expireLeases } from "../decide/lost-leases.ts";
 import { completeTask } from "../decide/reports.ts";
-import { placementOf, requirementsOf } from "../decide/requirements.ts";
+import { requirementsOf } from "../decide/requirements.ts";
 import { failTask } from "../decide/task-ends.ts";
 import type { JobState } from "../state/job-state.ts";
 import { MAX_LOSSES } from "../state/task-state.ts";
@@ -117,9 +117,8 @@ it("nodes may read the text for their tasks, and write only their own", async ()
 
 it("all tasks of such a video need nodes that read and draw text", async () => {
   const job = await jobOf(BURNT);
-  const placement = placementOf(job, "encode", NOW);
   const needs = (state: JobState) =>
-    state.tasks.map((task) => requirementsOf(state, task, placement).needs.flatMap(({ anyOf }) => anyOf));
+    state.tasks.map((task) => requirementsOf(state, task).needs.flatMap(({ anyOf }) => anyOf));
   expect(needs(job).slice(1)).toEqual([
     expect.arrayContaining(["webvtt", "subtitles"]),
     expect.arrayContaining(["webvtt", "subtitles"]),

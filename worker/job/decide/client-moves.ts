@@ -20,14 +20,12 @@ export function cancelJob(state: JobState, now: number): JobState | null {
 }
 
 /**
- * Changes the priority of the job's work from now on, including work that is advertised already. Hops no longer change
- * the priority. Null if the job has ended.
+ * Changes the priority of the job's work from now on, including work that is advertised already. Null if the job has
+ * ended.
  */
 export function prioritizeJob(state: JobState, priority: number): JobState | null {
   if (isTerminalJob(state.status)) return null;
-  const { settings } = state.spec;
-  const hop = settings.hop.map((one) => ({ ...one, priority: null }));
-  const spec = { ...state.spec, settings: { ...settings, priority, hop } };
+  const spec = { ...state.spec, settings: { ...state.spec.settings, priority } };
   return requestAdvertising(requestAdvertising({ ...state, spec }, "inspect"), "encode");
 }
 
@@ -65,7 +63,7 @@ export function retryJob(state: JobState, now: number, trace: TraceContext | nul
     completedAt: null,
     startedAt: now,
     runningSince: null,
-    waiting: {},
+    waitingFor: {},
     used: usedWithEnd(state, now),
     shownPercent: 0,
     storageCheck: newStorageCheck(state.spec, now),

@@ -11,7 +11,7 @@ import type { JobState } from "../state/job-state.ts";
 import { newTask } from "../state/task-state.ts";
 import { viewJob } from "../views/job-view.ts";
 import { taskFor } from "./node-task.ts";
-import { placementOf, requirementsOf } from "./requirements.ts";
+import { requirementsOf } from "./requirements.ts";
 import { failTask } from "./task-ends.ts";
 
 const input = { kind: "folder", folder: "media", key: "a.mov" } as const;
@@ -30,7 +30,7 @@ it.each<[TaskKind, Partial<JobSpec>, needs: string[]]>([
 ])("a task of kind %s with %j needs %j", async (kind, sections, needs) => {
   const job = checkedJob({ ...(await newSpec()), ...sections });
   const task = newTask({ kind, round: 0, outputs: [0] });
-  const found = requirementsOf(job, task, placementOf(job, "encode", 0)).needs;
+  const found = requirementsOf(job, task).needs;
   const folders = found.filter((need) => need.kind.endsWith("folder"));
   expect(folders.map((need) => `${need.kind} ${need.anyOf.join()}`)).toEqual(needs);
 });

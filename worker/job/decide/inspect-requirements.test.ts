@@ -5,7 +5,7 @@ import { checkedJob, newSpec, PROBE } from "../../testing/jobs.ts";
 import type { JobState } from "../state/job-state.ts";
 import { runnableTasks } from "./leases.ts";
 import { completeTask } from "./reports.ts";
-import { placementOf, requirementsOf } from "./requirements.ts";
+import { requirementsOf } from "./requirements.ts";
 
 const namesOf = (needs: readonly Need[]): string[] => needs.map(({ anyOf }) => anyOf[0] ?? "");
 
@@ -16,9 +16,7 @@ it("fetches a source where its outputs can be made, as far as they are certain",
   };
   const jobOf = async (settings: object): Promise<JobState> => checkedJob(await newSpec({ outputs, settings }));
   const needsOf = (state: JobState, slotClass: "inspect" | "encode"): string[] =>
-    runnableTasks(state, slotClass).flatMap((task) =>
-      namesOf(requirementsOf(state, task, placementOf(state, slotClass, NOW)).needs),
-    );
+    runnableTasks(state, slotClass).flatMap((task) => namesOf(requirementsOf(state, task).needs));
   expect(needsOf(await jobOf({}), "inspect")).toEqual(["aac", "libsvtav1"]);
   // Chunks read the source from anywhere.
   expect(needsOf(await jobOf({ ultrafast: true }), "inspect")).toEqual([]);

@@ -4,7 +4,6 @@ import type { ProgressItem } from "#shared/protocol/frames.ts";
 import { LEASE_MS, type LeaseProof, OFFER_MS } from "#shared/protocol/leases.ts";
 import { signatureOf } from "#shared/protocol/requirements.ts";
 import { type Assignment, type SlotClass, slotClassOf } from "#shared/protocol/tasks.ts";
-import { FIRST_HUB } from "../../rpc/hub.ts";
 import type { ClaimRequest } from "../../rpc/turn.ts";
 import { freshChunks, isChunkedTask, joinsEarly, otherAttempt } from "../chunks/chunk-work.ts";
 import type { TaskSecrets } from "../secrets/task-secrets.ts";
@@ -23,7 +22,7 @@ import { madeReports, remainingOutputs } from "../state/remaining-outputs.ts";
 import type { TaskState } from "../state/task-state.ts";
 import { bumpIfQueueingChanged, isStoring } from "../state/work-state.ts";
 import { taskFor } from "./node-task.ts";
-import { placementOf, requirementsOf, waitsNoLonger } from "./requirements.ts";
+import { requirementsOf, waitsFor } from "./requirements.ts";
 import { startOf } from "./storage-check.ts";
 
 /** A node's request for work, with the source of tokens for its leases. */
@@ -40,7 +39,7 @@ export function claimTasks(state: JobState, claim: Claim, now: number): { state:
   }
   const assignments: Assignment[] = [];
   let next = state;
-  for (const task of preferredTasks(state, claim, now)) {
+  for (const task of preferredTasks(state, claim)) {
     if (assignments.length >= claim.max) break;
     if (startOf(state, task) > now || worksOnSameChunk(next, task, claim.nodeId)) continue;
     const attempt = task.attempt + 1;
@@ -61,14 +60,14 @@ export function claimTasks(state: JobState, claim: Claim, now: number): { state:
     assignments.push(...assignmentOf(state, { ...task, ...leased }, claim));
   }
   if (assignments.length > 0) {
-    next = { ...waitsNoLonger(next, claim.slotClass), runningSince: state.runningSince ?? now, workedAt: now };
+    next = { ...waitsFor(next, claim.slotClass, null), runningSince: state.runningSince ?? now, workedAt: now };
     next = bumpIfQueueingChanged(next);
   }
   return { state: next, assignments };
 }
 
 const newLease = (
-  { nodeId, session, requestId, hub }: Claim,
+  { nodeId, session, requestId }: Claim,
   token: string,
   waits: boolean,
   now: number,
@@ -81,7 +80,6 @@ const newLease = (
   confirmBy: now + OFFER_MS,
   isSuspected: false,
   ...(requestId === undefined ? {} : { requestId }),
-  ...(hub === undefined || hub === FIRST_HUB ? {} : { hub }),
   ...(waits ? { waitedUntil: null } : {}),
 });
 
@@ -112,20 +110,19 @@ function assignmentOf(state: JobState, task: TaskState, claim: Claim): Assignmen
 }
 
 /** True if no task has the claimed requirements any more: the job must advertise its current tasks. */
-export const isOutdated = (state: JobState, claim: ClaimRequest, now: number): boolean =>
-  runnableTasks(state, claim.slotClass).length > 0 && !requiredTasks(state, claim, now).length;
+export const isOutdated = (state: JobState, claim: ClaimRequest): boolean =>
+  runnableTasks(state, claim.slotClass).length > 0 && !requiredTasks(state, claim).length;
 
 /** The tasks with the claimed requirements. */
-function requiredTasks(state: JobState, { slotClass, signature }: ClaimRequest, now: number): TaskState[] {
+function requiredTasks(state: JobState, { slotClass, signature }: ClaimRequest): TaskState[] {
   const tasks = runnableTasks(state, slotClass);
   if (signature === undefined) return tasks;
-  const placement = placementOf(state, slotClass, now);
-  return tasks.filter((task) => signatureOf(requirementsOf(state, task, placement)) === signature);
+  return tasks.filter((task) => signatureOf(requirementsOf(state, task)) === signature);
 }
 
 /** Tasks that a node is able to do, without tasks that it has failed before, unless only such tasks are left. */
-function preferredTasks(state: JobState, claim: Claim, now: number): TaskState[] {
-  const tasks = requiredTasks(state, claim, now);
+function preferredTasks(state: JobState, claim: Claim): TaskState[] {
+  const tasks = requiredTasks(state, claim);
   const preferred = tasks.filter(({ avoid }) => !avoid.includes(claim.nodeId));
   return preferred.length > 0 ? preferred : tasks;
 }

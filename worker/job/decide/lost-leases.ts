@@ -2,7 +2,7 @@
 // (state, input, now) → next state.
 import type { LeaseId } from "#shared/ids.ts";
 import { LEASE_MS, type LeaseProof } from "#shared/protocol/leases.ts";
-import { FIRST_HUB, type LeaseHolder, type LeaseHolding } from "../../rpc/hub.ts";
+import type { LeaseHolder, LeaseHolding } from "../../rpc/hub.ts";
 import type { LostSession } from "../../rpc/turn.ts";
 import { endAttempt } from "../state/attempt-log.ts";
 import { checkLease } from "../state/check-lease.ts";
@@ -49,24 +49,21 @@ const MIN_RETURN_MS = 150_000;
 /** Interval at which the hub is asked meanwhile: the node may return without the lease. */
 const ASK_AGAIN_MS = 15_000;
 
-/** Time at which hubs must be asked whether nodes have their leases, ms since 1970; null: never. */
+/** Time at which the hub must be asked whether nodes have their leases, ms since 1970; null: never. */
 export function confirmationDueAt(state: JobState): number | null {
   const times = state.tasks.flatMap(({ phase, lease }) => (phase === "leased" && lease ? (lease.confirmBy ?? []) : []));
   return times.length > 0 ? Math.min(...times) : null;
 }
 
-/** Leases to ask hubs about now, by the name of the hub. */
-export function leasesToConfirm(state: JobState, now: number): Map<string, LeaseHolder[]> {
-  const due = state.tasks.flatMap((task) => {
+/** Leases to ask the hub about now. */
+export const leasesToConfirm = (state: JobState, now: number): LeaseHolder[] =>
+  state.tasks.flatMap((task) => {
     const { phase, lease } = task;
     if (phase !== "leased" || !lease || (lease.confirmBy ?? Infinity) > now + TOGETHER_MS) return [];
-    const { nodeId, session, hub = FIRST_HUB } = lease;
-    return [{ hub, holder: { lease: leaseIdOf(state, task), nodeId, session } }];
+    return [{ lease: leaseIdOf(state, task), nodeId: lease.nodeId, session: lease.session }];
   });
-  return new Map([...Map.groupBy(due, ({ hub }) => hub)].map(([hub, own]) => [hub, own.map(({ holder }) => holder)]));
-}
 
-/** Applies the answers of hubs about leases, except to leases whose nodes have reported meanwhile. */
+/** Applies the answers of the hub about leases, except to leases whose nodes have reported meanwhile. */
 export function applyHoldings(state: JobState, known: ReadonlyMap<LeaseId, LeaseHolding>, now: number): JobState {
   const tasks = state.tasks.map((task) => {
     const { phase, lease } = task;

@@ -7,17 +7,13 @@ import type { JobState } from "../state/job-state.ts";
 import { newTask } from "../state/task-state.ts";
 import { viewJob } from "../views/job-view.ts";
 import { claimTasks, isOutdated, runnableTasks } from "./leases.ts";
-import { nextHopAt, waitsFor, waitsNoLonger } from "./requirements.ts";
+import { waitsFor } from "./requirements.ts";
 
 const NOW = 1_000_000;
 let job: JobState;
 beforeAll(async () => {
   const outputs = { mp4: { path: "/1.mp4" }, "webm:vp9": { path: "/2.webm" } };
-  const hop = [
-    { after_s: 60, require: ["eu"], priority: 40 },
-    { after_s: 120, queue: "cloud", require: [] },
-  ];
-  const spec = await newSpec({ outputs, settings: { queue: "own", priority: -5, require: ["gpu"], hop } });
+  const spec = await newSpec({ outputs, settings: { queue: "own", priority: -5, require: ["gpu"] } });
   const tasks = [0, 1].map((output) => ({
     ...newTask({ kind: "encode", round: 0, outputs: [output] }),
     id: `encode-${output}`,
@@ -57,37 +53,17 @@ describe("tasks with different requirements", () => {
   it("are advertised again if a claim has requirements that no task has", () => {
     const [first] = offers(job, NOW).map(({ requirements }) => requirements);
     if (!first) throw new Error("There is an offer");
-    expect(isOutdated(job, request(signatureOf(first)), NOW)).toBe(false);
-    expect(isOutdated(job, request(signatureOf({ ...first, pool: "other" })), NOW)).toBe(true);
-    expect(isOutdated({ ...job, tasks: [] }, request(signatureOf(first)), NOW)).toBe(false);
+    expect(isOutdated(job, request(signatureOf(first)))).toBe(false);
+    expect(isOutdated(job, request(signatureOf({ ...first, pool: "other" })))).toBe(true);
+    expect(isOutdated({ ...job, tasks: [] }, request(signatureOf(first)))).toBe(false);
   });
 });
 
 describe("waiting work", () => {
-  it("changes its pool, labels and priority with each hop", () => {
-    const waiting = waitsFor(job, "encode", null, NOW);
-    const rows = [0, 59_999, 60_000, 120_000].map((ms) => {
-      const [{ requirements, priority } = { requirements: undefined, priority: 0 }] = offers(waiting, NOW + ms);
-      return [requirements?.pool, requirements?.labels, priority];
-    });
-    expect(rows).toEqual([
-      ["own", ["gpu"], -5],
-      ["own", ["gpu"], -5],
-      ["own", ["eu"], 40],
-      ["cloud", [], 40],
-    ]);
-    expect([NOW, NOW + 60_000, NOW + 120_000].map((at) => nextHopAt(waiting, "encode", at))).toEqual([
-      NOW + 60_000,
-      NOW + 120_000,
-      null,
-    ]);
-    expect(nextHopAt(waitsNoLonger(waiting, "encode"), "encode", NOW)).toBeNull();
-  });
-
   it("shows the requirement that no node meets, until a node claims the work", () => {
-    const waiting = waitsFor(job, "encode", "a node with label gpu in pool own", NOW);
+    const waiting = waitsFor(job, "encode", "a node with label gpu in pool own");
     expect(viewJob(waiting).waiting_for).toBe("a node with label gpu in pool own");
-    expect(viewJob(waitsNoLonger(waiting, "encode")).waiting_for).toBeUndefined();
+    expect(viewJob(waitsFor(waiting, "encode", null)).waiting_for).toBeUndefined();
     expect(viewJob({ ...waiting, status: "job.failed" }).waiting_for).toBeUndefined();
   });
 

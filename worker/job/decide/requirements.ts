@@ -1,28 +1,16 @@
-// Requirements of a job's tasks for a node, and the time that the tasks have waited for a node. Pure.
+// Requirements of a job's tasks for a node, and the requirements that no node meets. Pure.
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { folderNeeds, needsOf, type TaskFolders } from "#shared/plan/tasks/needs.ts";
 import type { Need } from "#shared/protocol/needs.ts";
 import { type Requirements, signatureOf } from "#shared/protocol/requirements.ts";
 import type { SlotClass } from "#shared/protocol/tasks.ts";
-import { nextHopMs, type Placement, placementAt } from "#shared/request/settings-section.ts";
 import { activeWork, isChunkedTask } from "../chunks/chunk-work.ts";
 import type { JobState } from "../state/job-state.ts";
 import type { TaskState } from "../state/task-state.ts";
 
-/** Where the tasks of a class may run now, and their priority. Hops count from the start of their wait for a claim. */
-export function placementOf({ spec, waiting }: JobState, slotClass: SlotClass, now: number): Placement {
-  return placementAt(spec.settings, now - (waiting[slotClass]?.since ?? now));
-}
-
-/** Time of the next change of a class's placement, ms since 1970; null: never. */
-export function nextHopAt({ spec, waiting }: JobState, slotClass: SlotClass, after: number): number | null {
-  const since = waiting[slotClass]?.since;
-  const hopMs = since === undefined ? null : nextHopMs(spec.settings, after - since);
-  return since === undefined || hopMs === null ? null : since + hopMs;
-}
-
 /** Requirements of a task for a node. */
-export function requirementsOf(state: JobState, task: TaskState, { queue, require }: Placement): Requirements {
+export function requirementsOf(state: JobState, task: TaskState): Requirements {
+  const { queue, require } = state.spec.settings;
   const needs = [...needsOfTask(state, task), ...folderNeeds(foldersOf(state, task))];
   return { pool: queue, labels: require, needs };
 }
@@ -31,11 +19,10 @@ export function requirementsOf(state: JobState, task: TaskState, { queue, requir
 export function bySignature(
   state: JobState,
   tasks: readonly TaskState[],
-  placement: Placement,
 ): Map<string, { requirements: Requirements; tasks: TaskState[] }> {
   const groups = new Map<string, { requirements: Requirements; tasks: TaskState[] }>();
   for (const task of tasks) {
-    const requirements = requirementsOf(state, task, placement);
+    const requirements = requirementsOf(state, task);
     const signature = signatureOf(requirements);
     const group = groups.get(signature) ?? { requirements, tasks: [] };
     group.tasks.push(task);
@@ -87,16 +74,9 @@ function outputsOf(state: JobState, task: TaskState): readonly number[] {
 /** The needs of outputs, by the probe of their source or by the outputs alone: all claims of a job ask for them. */
 const KNOWN = new WeakMap<MediaProbe | JobState["spec"]["outputs"], Map<string, readonly Need[]>>();
 
-/** Notes since when the advertised tasks of a class have waited, and the requirement that no node meets. */
-export function waitsFor(state: JobState, slotClass: SlotClass, missing: string | null, now: number): JobState {
-  const known = state.waiting[slotClass];
-  if (known && known.for === missing) return state;
-  return { ...state, waiting: { ...state.waiting, [slotClass]: { since: known?.since ?? now, for: missing } } };
-}
-
-/** Notes that tasks of a class were claimed: a node meets their requirements. */
-export function waitsNoLonger(state: JobState, slotClass: SlotClass): JobState {
-  if (!state.waiting[slotClass]) return state;
-  const { [slotClass]: _ended, ...waiting } = state.waiting;
-  return { ...state, waiting };
+/** Notes the requirement of a class's tasks that no node meets; null: nodes meet all, or the tasks were claimed. */
+export function waitsFor(state: JobState, slotClass: SlotClass, missing: string | null): JobState {
+  const { [slotClass]: before = null, ...others } = state.waitingFor;
+  if (before === missing) return state;
+  return { ...state, waitingFor: { ...others, ...(missing === null ? {} : { [slotClass]: missing }) } };
 }

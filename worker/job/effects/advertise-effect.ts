@@ -7,7 +7,7 @@ import { log } from "../../log.ts";
 import type { TicketOffer } from "../../rpc/hub.ts";
 import { activeWork } from "../chunks/chunk-work.ts";
 import { runnableTasks } from "../decide/leases.ts";
-import { bySignature, placementOf, waitsFor } from "../decide/requirements.ts";
+import { bySignature, waitsFor } from "../decide/requirements.ts";
 import { startOf } from "../decide/storage-check.ts";
 import { bumpVersion } from "../state/job-moves.ts";
 import type { JobState } from "../state/job-state.ts";
@@ -28,9 +28,9 @@ export async function advertise({ slotClass }: EffectOf<"advertise">, deps: Effe
   const state = deps.state();
   const tasks = runnableTasks(state, slotClass);
   const offers = offersOf(state, slotClass, tasks, now);
-  const pool = offers[0]?.requirements?.pool ?? state.spec.settings.queue;
+  const pool = state.spec.settings.queue;
   const { waitingFor } = await advertiseTo(deps.env, pool, offers);
-  noteWaiting(slotClass, waitingFor ?? roomFor(tasks), deps, now);
+  noteWaiting(slotClass, waitingFor ?? roomFor(tasks), deps);
   if (waitingFor !== null && pool !== DEFAULT_POOL) {
     const cause = (error: unknown) => log.warn("waiting pool not noted", { pool, error: messageOf(error) });
     await noteWaitingPool(deps.env.DB, pool, now).catch(cause);
@@ -45,18 +45,11 @@ export async function advertise({ slotClass }: EffectOf<"advertise">, deps: Effe
   });
 }
 
-/**
- * Notes since when tasks wait, and the missing requirement. Written to disk only if a client sees it or a hop needs it.
- */
-function noteWaiting(slotClass: SlotClass, missing: string | null, deps: EffectDeps, now: number): void {
-  const { waiting, spec, ...state } = deps.state();
-  // All tasks were claimed during the call.
-  if (runnableTasks({ ...state, waiting, spec }, slotClass).length === 0) return;
-  const isShown = (waiting[slotClass]?.for ?? null) !== missing;
-  const change = (before: JobState): JobState => waitsFor(before, slotClass, missing, now);
-  if (isShown) deps.apply((before) => bumpVersion(change(before)));
-  else if (spec.settings.hop.length > 0 && !waiting[slotClass]) deps.apply(change);
-  else deps.note(change);
+/** Notes the missing requirement, unless all tasks were claimed during the call. */
+function noteWaiting(slotClass: SlotClass, missing: string | null, deps: EffectDeps): void {
+  const state = deps.state();
+  const next = waitsFor(state, slotClass, missing);
+  if (next !== state && runnableTasks(state, slotClass).length > 0) deps.apply(() => bumpVersion(next));
 }
 
 /** The room that nodes lack for the tasks; null if none has reported this. */
@@ -74,10 +67,9 @@ export function offersOf(
   tasks: readonly TaskState[],
   now: number,
 ): TicketOffer[] {
-  const placement = placementOf(state, slotClass, now);
-  const { id: jobId, accountId, share } = state.spec;
-  const job = { jobId, accountId, ...share, slotClass, priority: placement.priority };
-  return [...bySignature(state, tasks, placement).values()].map(({ requirements, tasks: own }) => ({
+  const { id: jobId, accountId, share, settings } = state.spec;
+  const job = { jobId, accountId, ...share, slotClass, priority: settings.priority };
+  return [...bySignature(state, tasks).values()].map(({ requirements, tasks: own }) => ({
     ...job,
     requirements,
     ...offerOf(state, own, now),

@@ -9,7 +9,6 @@ import { speculationsDue } from "../chunks/speculative-attempts.ts";
 import { areEventsDue } from "../decide/account-events.ts";
 import { runnableTasks } from "../decide/leases.ts";
 import { confirmationDueAt } from "../decide/lost-leases.ts";
-import { nextHopAt } from "../decide/requirements.ts";
 import { startOf } from "../decide/storage-check.ts";
 import { limitOf } from "../decide/time-limits.ts";
 import type { JobState, MultipartUpload } from "../state/job-state.ts";
@@ -101,11 +100,7 @@ function advertiseDueAt(state: JobState, slotClass: SlotClass): number | null {
   if (startTimes.length === 0) return null;
   if (advertisedAt === null) return Math.min(...startTimes);
   // Tasks that had to wait were not advertised: each task is advertised when it may start.
-  const again = Math.min(
-    advertisedAt + readvertiseMs(state, slotClass),
-    ...startTimes.filter((at) => at > advertisedAt),
-  );
-  return Math.min(again, nextHopAt(state, slotClass, advertisedAt) ?? Infinity);
+  return Math.min(advertisedAt + readvertiseMs(state, slotClass), ...startTimes.filter((at) => at > advertisedAt));
 }
 
 /** Time that a job waits before it advertises a class again. */
@@ -223,9 +218,6 @@ export function indexed(state: JobState, written: JobState): JobState {
 export const revoked = (state: JobState, leases: readonly LeaseId[]): JobState => ({
   ...state,
   revoked: state.revoked.filter((lease) => !leases.includes(lease)),
-  revokedOn: Object.fromEntries(
-    Object.entries(state.revokedOn).filter(([lease]) => !leases.some((own) => own === lease)),
-  ),
 });
 
 /** Forgets an upload that is gone, or that could not be aborted in all attempts. */

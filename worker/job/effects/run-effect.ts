@@ -1,13 +1,11 @@
 // Runs the effects of a job. Each effect calls a single neighbor and applies the result to the state.
 import { AppError, assertNever, errorTraits, type Failure, failureOf } from "#shared/errors.ts";
-import type { LeaseId } from "#shared/ids.ts";
 import { isTerminalJob } from "#shared/job/job-status.ts";
 import { tagsText } from "#shared/job/tags.ts";
 import { scheduleChecks, updateJob } from "../../db/jobs.ts";
 import { usageText } from "../../db/usage.ts";
 import { accountOf } from "../../rpc/account.ts";
 import { withDeadline } from "../../rpc/deadline.ts";
-import type { LeaseHolding } from "../../rpc/hub.ts";
 import { settingsOf } from "../../settings.ts";
 import { removeObjects } from "../../storage/builtin/builtin-store.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
@@ -27,7 +25,7 @@ import { searchText } from "../views/search-text.ts";
 import { advertise } from "./advertise-effect.ts";
 import { tryDelivery } from "./deliver-effect.ts";
 import type { Effect, EffectDeps, EffectOf } from "./effect.ts";
-import { holdersOf, revokeLeases } from "./hub-calls.ts";
+import { holdersIn, revokeIn } from "./hub-calls.ts";
 import { completionName, indexed, mayAbortAgain, revoked, rowCheckAt, uploadAborted } from "./job-effects.ts";
 import { closeScratch, mayClearAgain, scratchCleared } from "./scratch-effects.ts";
 import { checkStorage } from "./storage-check-effect.ts";
@@ -47,7 +45,7 @@ export async function runEffect(effect: Effect, deps: EffectDeps): Promise<void>
     case "confirm-leases":
       return confirmLeases(deps);
     case "revoke":
-      await revokeLeases(deps.env, deps.state(), effect.leases);
+      await revokeIn(deps.env, deps.state().spec.settings.queue, effect.leases);
       return deps.apply((state) => revoked(state, effect.leases));
     case "abort-upload":
       return abortUpload(effect, deps);
@@ -146,24 +144,18 @@ async function completeUploads({ task, report }: EffectOf<"complete-uploads">, d
   else deps.apply(() => settled);
 }
 
-// Asks hubs whether nodes have the leases that they have not reported on.
+// Asks the hub whether nodes have the leases that they have not reported on.
 
-/** Throws if a hub could not be asked, after it has applied the answers of the other hubs. */
 async function confirmLeases(deps: EffectDeps): Promise<void> {
-  const byHub = leasesToConfirm(deps.state(), deps.now());
-  const answers = await Promise.allSettled(
-    [...byHub].map(async ([hub, leases]): Promise<[LeaseId, LeaseHolding][]> => {
-      const holdings = await holdersOf(deps.env, hub, leases);
-      return leases.map(({ lease }, at) => [lease, holdings[at] ?? "not-connected"]);
-    }),
-  );
-  const known = new Map(answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : [])));
+  const state = deps.state();
+  const leases = leasesToConfirm(state, deps.now());
+  if (leases.length === 0) return;
+  const holdings = await holdersIn(deps.env, state.spec.settings.queue, leases);
+  const known = new Map(leases.map(({ lease }, at) => [lease, holdings[at] ?? "not-connected"]));
   // A confirmation is not worth a row: the object asks once more if it is evicted.
   const areHeld = [...known.values()].every((holding) => holding === "held");
   const change = areHeld ? deps.note : deps.apply;
-  if (known.size > 0) change((state) => applyHoldings(state, known, deps.now()));
-  const failed = answers.find((answer) => answer.status === "rejected");
-  if (failed) throw failed.reason;
+  change((before) => applyHoldings(before, known, deps.now()));
 }
 
 // Sends a job's events to the object of its account.

@@ -82,9 +82,7 @@ export function dropTask(state: JobState, task: TaskState): JobState {
 
 function revokeLease(state: JobState, task: TaskState): JobState {
   if (task.phase !== "leased") return state;
-  const [lease, hub] = [leaseIdOf(state, task), task.lease?.hub];
-  const revokedOn = hub === undefined ? state.revokedOn : { ...state.revokedOn, [lease]: hub };
-  return { ...state, revoked: [...state.revoked, lease], revokedOn };
+  return { ...state, revoked: [...state.revoked, leaseIdOf(state, task)] };
 }
 
 /**

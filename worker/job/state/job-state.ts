@@ -88,17 +88,12 @@ export const JobState = z.object({
   advertisedAt: z.record(z.enum(SLOT_CLASSES), Time.nullable()),
   /** Number of advertisements of each slot class since its tasks changed. */
   advertisements: z.record(z.enum(SLOT_CLASSES), z.int()),
-  /**
-   * By class: the time since which no task was claimed, and the requirement that no node meets. Absent: no task was
-   * advertised since the last claim.
-   */
-  waiting: z.partialRecord(z.enum(SLOT_CLASSES), z.object({ since: Time, for: z.string().nullable() })),
+  /** Requirement of a class's tasks that no node meets. */
+  waitingFor: z.partialRecord(z.enum(SLOT_CLASSES), z.string()),
   /** The node that has the source: its tasks are offered to it first. */
   sourceNode: z.string().nullable(),
   /** Leases that ended while their nodes worked on them: those nodes are still to be notified. */
   revoked: z.array(LeaseIdText),
-  /** The hubs of these leases; absent: the first hub. */
-  revokedOn: z.record(z.string(), z.string()),
   /** Multipart uploads that nobody will complete, to be aborted at the storage. */
   orphans: z.array(MultipartUpload),
   outbox: z.array(Delivery),
@@ -147,10 +142,9 @@ export function newJob({ requested = NO_BODY, ...spec }: NewJobSpec, now: number
     advertisedAt: { inspect: null, encode: null },
     advertisements: { inspect: 0, encode: 0 },
     // The first advertisement, at that time, replaces it.
-    waiting: startAt > now ? { inspect: { since: startAt, for: contractDate(startAt) } } : {},
+    waitingFor: startAt > now ? { inspect: contractDate(startAt) } : {},
     sourceNode: null,
     revoked: [],
-    revokedOn: {},
     orphans: [],
     outbox: [],
     storageCheck: newStorageCheck(spec, spec.createdAt),

@@ -47,8 +47,6 @@ const LeaseState = z.object({
   isSuspected: z.boolean(),
   /** The claim that created it (ClaimRequest.requestId). */
   requestId: z.string().exactOptional(),
-  /** The name of the hub that claimed it; absent: the first hub. */
-  hub: z.string().exactOptional(),
   /** End of the node's wait for chunks; null: the node still waits; absent: it never waited. */
   waitedUntil: Time.nullable().exactOptional(),
 });

@@ -9,7 +9,6 @@ import { instant, type QueueView } from "#shared/api/task-responses.ts";
 import { assertNever } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import type { CommandReport } from "#shared/protocol/commands.ts";
-import { FIRST_HUB } from "../../rpc/hub.ts";
 import type { Place } from "../../rpc/hub-reports.ts";
 import type { JobFact } from "../../rpc/job.ts";
 import { argumentsOf, type LoggedRun } from "../state/command-log.ts";
@@ -20,9 +19,9 @@ import { isQueued } from "../state/work-state.ts";
 import { viewTasks } from "./tasks-view.ts";
 
 export type FactDeps = {
-  /** Both ask a hub. */
-  place(state: JobState): Promise<Place | null>;
-  running(hub: string, leases: LeaseId[]): Promise<CommandReport[][]>;
+  /** Both ask the job's hub. */
+  place(): Promise<Place | null>;
+  running(leases: LeaseId[]): Promise<CommandReport[][]>;
 };
 
 /** The body of a response: TaskList, CommandList, RunningCommandList, RequestView, QueueView. Throws errors of hubs. */
@@ -38,7 +37,7 @@ export async function viewFact(state: JobState, fact: JobFact, deps: FactDeps): 
     case "request":
       return viewRequest(state);
     case "queue":
-      return viewQueue(state, isQueued(state) ? await place(state) : null);
+      return viewQueue(state, isQueued(state) ? await place() : null);
     default:
       return assertNever(fact);
   }
@@ -59,15 +58,9 @@ const viewQueue = ({ spec }: JobState, place: Place | null): QueueView => ({
 /** The commands that run now, of the first tasks that nodes have. */
 async function viewRunning(state: JobState, { running }: FactDeps): Promise<RunningCommandList> {
   const leased = state.tasks.filter(({ phase, lease }) => phase === "leased" && lease).slice(0, MAX_RUNNING_TASKS);
-  const byHub = Map.groupBy(leased, ({ lease }) => lease?.hub ?? FIRST_HUB);
-  const commands = [...byHub].map(async ([hub, tasks]) => {
-    const found = await running(
-      hub,
-      tasks.map((task) => leaseIdOf(state, task)),
-    );
-    return tasks.flatMap((task, at) => (found[at] ?? []).map((one) => viewRun(task, one)));
-  });
-  return { job_id: state.spec.id, commands: (await Promise.all(commands)).flat() };
+  const runs = leased.length === 0 ? [] : await running(leased.map((task) => leaseIdOf(state, task)));
+  const commands = leased.flatMap((task, at) => (runs[at] ?? []).map((run) => viewRun(task, run)));
+  return { job_id: state.spec.id, commands };
 }
 
 const viewRun = ({ id, attempt, lease }: TaskState, { argv, afterMs, tookMs, stderrTail = "" }: CommandReport) => ({

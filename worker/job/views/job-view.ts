@@ -57,9 +57,9 @@ function speedMembers({ status, completedAt, runningSince, input }: JobState): P
 const HELD = "its storage, which is unreachable; the finished outputs are held on the node";
 
 /** The requirement of the job that no node meets, or its storage. */
-export function waitingMembers({ status, waiting, tasks }: JobState): Pick<JobView, "waiting_for"> {
+export function waitingMembers({ status, waitingFor, tasks }: JobState): Pick<JobView, "waiting_for"> {
   const isHeld = tasks.some(({ phase, stage }) => phase === "leased" && stage === "holding");
-  const missing = waiting.encode?.for ?? waiting.inspect?.for ?? (isHeld ? HELD : null);
+  const missing = waitingFor.encode ?? waitingFor.inspect ?? (isHeld ? HELD : null);
   return missing === null || isTerminalJob(status) ? {} : { waiting_for: missing };
 }
 

@@ -85,7 +85,6 @@ export const JOB_REQUESTS = {
         priority: 10,
         start_within_s: 3600,
         max_run_s: 43_200,
-        hop: [{ after_s: 300, queue: "default", require: [] }],
       },
     },
   },

@@ -131,7 +131,7 @@ export const JOB_OPERATIONS: readonly Operation[] = [
     summary: "Change the priority or the tags of a job",
     description:
       "`tags` are merged into the tags of the job, also after its end; null removes a tag. `settings.priority`: work that waits for a node, now or later, has this priority from now on; 50 moves it before the account's other jobs. Work that a node " +
-      "has is not interrupted. A `priority` in `settings.hop` no longer counts. " +
+      "has is not interrupted. " +
       UNREAD,
     parameters: [ID],
     body: {
