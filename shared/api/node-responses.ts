@@ -17,6 +17,7 @@ const SlotUse = z.object({
   free: z.int().describe("Slots that wait for work"),
   running: z.int().describe("Slots with a task"),
 });
+export type SlotUse = z.infer<typeof SlotUse>;
 
 export const Node = z
   .object({

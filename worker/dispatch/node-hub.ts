@@ -1,6 +1,7 @@
 // The object that holds the nodes' sockets and the jobs' tickets. It decides nothing for a job: if the hub is lost,
 // jobs advertise their tasks again.
 import { DurableObject } from "cloudflare:workers";
+import type { NodeDetails } from "#shared/api/node-responses.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { messageOf } from "#shared/log.ts";
 import type { CommandReport } from "#shared/protocol/commands.ts";
@@ -15,7 +16,7 @@ import {
   type LeaseHolding,
   type TicketOffer,
 } from "../rpc/hub.ts";
-import type { HubReport, NodeDetail, NodeReport, NodeSteps, Place } from "../rpc/hub-reports.ts";
+import type { HubReport, NodeReport, NodeSteps, Place } from "../rpc/hub-reports.ts";
 import {
   Admission,
   type CloseReason,
@@ -135,7 +136,7 @@ export class NodeHub extends DurableObject<HubEnv> implements HubRpc {
     return this.#operator.nodes();
   }
 
-  async node(id: string): Promise<NodeDetail | null> {
+  async node(id: string): Promise<NodeDetails | null> {
     return this.#operator.node(id);
   }
 
@@ -143,15 +144,15 @@ export class NodeHub extends DurableObject<HubEnv> implements HubRpc {
     return this.#operator.history(id);
   }
 
-  async cordon(id: string, isCordoned: boolean): Promise<NodeDetail | null> {
+  async cordon(id: string, isCordoned: boolean): Promise<NodeDetails | null> {
     return this.#operator.cordon(id, isCordoned);
   }
 
-  async drain(id: string): Promise<NodeDetail | null> {
+  async drain(id: string): Promise<NodeDetails | null> {
     return this.#operator.drain(id);
   }
 
-  async forget(id: string): Promise<NodeDetail | null> {
+  async forget(id: string): Promise<NodeDetails | null> {
     return this.#operator.forget(id);
   }
 

@@ -1,47 +1,11 @@
 // Reports of a hub about its nodes and its waiting work. Times in ms since 1970.
-import type { NodeState } from "#shared/api/node-responses.ts";
-import type { Capabilities, HardwareName } from "#shared/protocol/capabilities.ts";
-import { type NodeDisk, TASK_OUTCOMES } from "#shared/protocol/frames.ts";
+import type { Node, NodeDetails, NodeState, SlotUse } from "#shared/api/node-responses.ts";
+import type { HardwareName } from "#shared/protocol/capabilities.ts";
+import { TASK_OUTCOMES } from "#shared/protocol/frames.ts";
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 
-/** The slots of a class: free slots, and slots with a task. */
-export type SlotUse = { readonly free: number; readonly running: number };
-
-export type NodeReport = {
-  readonly id: string;
-  /** The name of the node's hub. */
-  readonly hub: string;
-  readonly state: NodeState;
-  /** Reasons why the node cannot work, as the node states them. */
-  readonly notReady: readonly string[];
-  readonly pool: string;
-  readonly labels: readonly string[];
-  readonly region: string | null;
-  readonly spot: boolean;
-  /** Null if the node has not reported the value, or if it is offline. */
-  readonly host: string | null;
-  readonly version: string | null;
-  readonly protocol: number | null;
-  readonly ffmpeg: string | null;
-  readonly cpus: number | null;
-  readonly hardware: HardwareName | null;
-  readonly disk: NodeDisk | null;
-  readonly slots: Readonly<Record<SlotClass, SlotUse>>;
-  readonly leases: number;
-  /** Share of the node's last ten jobs that failed through its own fault, 0 to 1. */
-  readonly score: number;
-  readonly connectedAt: number | null;
-  /** End of its connection, and the first leases that it had then. Null and empty while the node is connected. */
-  readonly lastSeenAt: number | null;
-  readonly lostLeases: readonly string[];
-  /** True if its connection ended after the node had announced its end. */
-  readonly isStopped: boolean;
-};
-
-export type NodeDetail = NodeReport & {
-  readonly running: readonly { readonly lease: string; readonly slotClass: SlotClass }[];
-  readonly capabilities: Capabilities | null;
-};
+/** `lostAt`: end of a connection whose node had not announced its end, and is still away; ms since 1970. */
+export type NodeReport = { readonly node: Node; readonly lostAt: number | null };
 
 /** The length of a step in a node's history. */
 export const STEP_MS = 15 * 60_000;
@@ -109,14 +73,14 @@ export type HubReport = {
 export interface HubReports {
   nodes(): Promise<NodeReport[]>;
   /** Null if the hub does not know the node. */
-  node(id: string): Promise<NodeDetail | null>;
+  node(id: string): Promise<NodeDetails | null>;
   /** The work of a node in the last 24 hours. Null if the hub does not know the node. */
   history(id: string): Promise<NodeSteps | null>;
   /** Stops giving work to the node, or gives it work again. Null if the hub does not know the node. */
-  cordon(id: string, isCordoned: boolean): Promise<NodeDetail | null>;
+  cordon(id: string, isCordoned: boolean): Promise<NodeDetails | null>;
   /** Cordons the node, which ends when its tasks are done. Null if it is not connected to this hub. */
-  drain(id: string): Promise<NodeDetail | null>;
+  drain(id: string): Promise<NodeDetails | null>;
   /** Removes a disconnected node from the list. Null if the node is connected or unknown. */
-  forget(id: string): Promise<NodeDetail | null>;
+  forget(id: string): Promise<NodeDetails | null>;
   demand(): Promise<HubReport>;
 }

@@ -1,10 +1,10 @@
-// Builds the operator's view of a node. Pure.
-import type { NodeState } from "#shared/api/node-responses.ts";
+// The operator's view of a node, in the API's shape. Pure.
+import type { Node, NodeDetails, NodeState, SlotUse } from "#shared/api/node-responses.ts";
+import { contractDate } from "#shared/job/job-view.ts";
 import type { Capabilities } from "#shared/protocol/capabilities.ts";
 import { PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
-import { SLOT_CLASSES, type SlotClass } from "#shared/protocol/tasks.ts";
+import type { SlotClass } from "#shared/protocol/tasks.ts";
 import { hubName } from "../../rpc/hub.ts";
-import type { NodeDetail, NodeReport, SlotUse } from "../../rpc/hub-reports.ts";
 import type { SocketNode } from "../connections/node-connections.ts";
 import type { Allowance } from "../matching/nodes/health.ts";
 import type { Cordon } from "./cordons.ts";
@@ -20,15 +20,14 @@ export type NodeContext = {
   readonly capabilities: Capabilities | null;
 };
 
-export function reportNode(node: ListedNode, context: NodeContext): NodeReport {
+export function viewNode(node: ListedNode, context: NodeContext): Node {
   const { profile, about, leases } = node;
   const { score, capabilities } = context;
   const { host, version, disk, connectedAt } = about;
   return {
     id: node.nodeId,
-    hub: hubName(profile.pool),
     state: stateOf(node, context),
-    notReady: about.notReady,
+    not_ready: about.notReady,
     pool: profile.pool,
     labels: profile.labels,
     region: profile.region,
@@ -36,56 +35,56 @@ export function reportNode(node: ListedNode, context: NodeContext): NodeReport {
     host,
     version,
     protocol: PROTOCOL_VERSION,
-    disk,
-    connectedAt,
-    lastSeenAt: null,
-    lostLeases: [],
-    isStopped: false,
     ffmpeg: capabilities?.ffmpegVersion ?? null,
     cpus: capabilities?.cpus ?? null,
     hardware: profile.capabilities.hardware?.name ?? null,
-    slots: slotsOf(node),
+    disk: disk && { free_bytes: disk.free, total_bytes: disk.total },
+    slots: { inspect: slotsOf(node, "inspect"), encode: slotsOf(node, "encode") },
     leases: Object.keys(leases).length,
     score,
+    connected_at: contractDate(connectedAt),
+    last_seen_at: null,
+    lost_leases: [],
+    hub: hubName(profile.pool),
   };
 }
 
-export const reportNodeDetail = (node: ListedNode, context: NodeContext): NodeDetail => ({
-  ...reportNode(node, context),
-  running: Object.entries(node.leases).map(([lease, slotClass]) => ({ lease, slotClass })),
+export const viewNodeDetails = (node: ListedNode, context: NodeContext): NodeDetails => ({
+  ...viewNode(node, context),
+  running: Object.entries(node.leases).map(([lease, slotClass]) => ({ lease, class: slotClass })),
   capabilities: context.capabilities,
 });
 
-/** Reports a node that is not connected. At least one of `cordon` and `gone` is given. */
-export const reportOffline = (
+/** A node that is not connected. At least one of `cordon` and `gone` is given. */
+export function viewOffline(
   id: string,
   { cordon, gone }: { readonly cordon: Cordon | null; readonly gone: GoneNode | null },
-): NodeDetail => ({
-  id,
-  hub: hubName(gone?.pool ?? cordon?.pool ?? ""),
-  state: cordon ? "offline" : "gone",
-  notReady: [],
-  pool: gone?.pool ?? cordon?.pool ?? "",
-  labels: gone?.labels ?? [],
-  region: null,
-  spot: gone?.spot ?? false,
-  host: gone?.host ?? null,
-  version: gone?.version ?? null,
-  protocol: null,
-  ffmpeg: null,
-  cpus: null,
-  hardware: null,
-  disk: null,
-  slots: { inspect: { free: 0, running: 0 }, encode: { free: 0, running: 0 } },
-  leases: 0,
-  score: 0,
-  connectedAt: null,
-  lastSeenAt: gone?.goneAt ?? null,
-  lostLeases: gone?.leases ?? [],
-  isStopped: gone?.isStopped ?? false,
-  running: [],
-  capabilities: null,
-});
+): Node {
+  const { pool = cordon?.pool ?? "", labels = [], host = null, version = null, spot = false } = gone ?? {};
+  return {
+    id,
+    state: cordon ? "offline" : "gone",
+    not_ready: [],
+    pool,
+    labels,
+    region: null,
+    spot,
+    host,
+    version,
+    protocol: null,
+    ffmpeg: null,
+    cpus: null,
+    hardware: null,
+    disk: null,
+    slots: { inspect: NO_SLOTS, encode: NO_SLOTS },
+    leases: 0,
+    score: 0,
+    connected_at: null,
+    last_seen_at: gone && contractDate(gone.goneAt),
+    lost_leases: gone?.leases ?? [],
+    hub: hubName(pool),
+  };
+}
 
 export function stateOf(
   { draining, session, about: { notReady } }: Pick<ListedNode, "draining" | "session" | "about">,
@@ -97,11 +96,9 @@ export function stateOf(
   return allowance === "all" ? "ready" : "quarantined";
 }
 
-function slotsOf({ free, leases }: ListedNode): Record<SlotClass, SlotUse> {
-  const running = Object.values(leases);
-  const entries = SLOT_CLASSES.map((slotClass) => [
-    slotClass,
-    { free: free[slotClass], running: running.filter((one) => one === slotClass).length },
-  ]);
-  return Object.fromEntries(entries);
-}
+const NO_SLOTS: SlotUse = { free: 0, running: 0 };
+
+const slotsOf = ({ free, leases }: ListedNode, slotClass: SlotClass): SlotUse => ({
+  free: free[slotClass],
+  running: Object.values(leases).filter((held) => held === slotClass).length,
+});

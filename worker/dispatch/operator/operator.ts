@@ -1,11 +1,12 @@
 // The operator's side of a hub: its nodes, their limits, and the waiting work.
 
-import type { HubReport, HubReports, NodeDetail, NodeReport, NodeSteps } from "../../rpc/hub-reports.ts";
+import type { NodeDetails } from "#shared/api/node-responses.ts";
+import type { HubReport, HubReports, NodeReport, NodeSteps } from "../../rpc/hub-reports.ts";
 import type { NodeConnections, SocketNode } from "../connections/node-connections.ts";
 import type { Matcher } from "../jobs/matcher.ts";
 import { type Cordon, storedCordons } from "./cordons.ts";
 import { GoneNodes } from "./gone-nodes.ts";
-import { type NodeContext, reportNode, reportNodeDetail, reportOffline, stateOf } from "./node-report.ts";
+import { type NodeContext, stateOf, viewNode, viewNodeDetails, viewOffline } from "./node-report.ts";
 import type { StoredNodes } from "./stored-nodes.ts";
 
 type OperatorDeps = {
@@ -13,6 +14,10 @@ type OperatorDeps = {
   readonly nodes: NodeConnections;
   readonly matcher: Matcher;
 };
+
+/** An offline node runs nothing, and its capabilities are not kept. */
+const detailsOf = (report: NodeReport | null): NodeDetails | null =>
+  report && { ...report.node, running: [], capabilities: null };
 
 export class Operator implements HubReports {
   readonly #deps: OperatorDeps;
@@ -28,14 +33,17 @@ export class Operator implements HubReports {
   }
 
   async nodes(): Promise<NodeReport[]> {
-    const connected = [...this.#deps.nodes.roster.values()].map((node) => reportNode(node, this.#contextOf(node)));
+    const connected = [...this.#deps.nodes.roster.values()];
     const absent = new Set([...this.#cordons.ids(), ...this.#gone.list(Date.now()).map(([id]) => id)]);
-    return [...connected, ...[...absent].flatMap((id) => this.#offline(id) ?? [])];
+    return [
+      ...connected.map((node) => ({ node: viewNode(node, this.#contextOf(node)), lostAt: null })),
+      ...[...absent].flatMap((id) => this.#offline(id) ?? []),
+    ];
   }
 
-  async node(id: string): Promise<NodeDetail | null> {
+  async node(id: string): Promise<NodeDetails | null> {
     const node = this.#deps.nodes.roster.get(id);
-    return node ? reportNodeDetail(node, this.#contextOf(node)) : this.#offline(id);
+    return node ? viewNodeDetails(node, this.#contextOf(node)) : detailsOf(this.#offline(id));
   }
 
   async history(id: string): Promise<NodeSteps | null> {
@@ -46,14 +54,15 @@ export class Operator implements HubReports {
   }
 
   /** A node that is cordoned or gone; null if it is connected. */
-  #offline(id: string): NodeDetail | null {
+  #offline(id: string): NodeReport | null {
     if (this.#deps.nodes.roster.get(id)) return null;
     const [cordon, gone] = [this.#cordons.get(id), this.#gone.get(id, Date.now())];
-    return cordon || gone ? reportOffline(id, { cordon, gone }) : null;
+    const lostAt = gone && !gone.isStopped ? gone.goneAt : null;
+    return cordon || gone ? { node: viewOffline(id, { cordon, gone }), lostAt } : null;
   }
 
-  async forget(id: string): Promise<NodeDetail | null> {
-    const node = this.#offline(id);
+  async forget(id: string): Promise<NodeDetails | null> {
+    const node = detailsOf(this.#offline(id));
     if (!node) return null;
     this.#cordons.delete(id);
     this.#gone.delete(id);
@@ -61,7 +70,7 @@ export class Operator implements HubReports {
     return node;
   }
 
-  async cordon(id: string, isCordoned: boolean): Promise<NodeDetail | null> {
+  async cordon(id: string, isCordoned: boolean): Promise<NodeDetails | null> {
     const before = await this.node(id);
     if (!before) return null;
     if (!isCordoned) this.#cordons.delete(id);
@@ -71,7 +80,7 @@ export class Operator implements HubReports {
     return (await this.node(id)) ?? { ...before, state: "ready" };
   }
 
-  async drain(id: string): Promise<NodeDetail | null> {
+  async drain(id: string): Promise<NodeDetails | null> {
     const node = this.#deps.nodes.roster.get(id);
     if (!node) return null;
     this.#cordons.set(id, { pool: node.profile.pool, draining: node.session });

@@ -295,7 +295,7 @@ describe("an alert", () => {
     const { texts } = await ruled({ when: "node.lost" });
     const node = await joined("attic", { inspect: 1, encode: 1 });
     node.socket.close();
-    await vi.waitFor(async () => expect((await hubOf(env).nodes()).map(({ state }) => state)).toEqual(["gone"]));
+    await vi.waitFor(async () => expect((await hubOf(env).nodes()).map(({ node }) => node.state)).toEqual(["gone"]));
     // Both sweeps have read the alert before either of them evaluates it.
     const both = Promise.withResolvers<void>();
     let asked = 0;

@@ -103,14 +103,16 @@ async function holding(
       .map(({ pool, oldestWaitMs: ms }) => [pool, `Pool ${pool}: a task has waited ${Math.round(ms / MINUTE_MS)} min`]);
   }
   const nodes = await fleet.nodes(rule.pool);
-  return nodes.flatMap(({ pool, id, state, disk, lastSeenAt, isStopped }): [string, string][] => {
+  return nodes.flatMap(({ node: { pool, id, state, disk }, lostAt }): [string, string][] => {
     const subject = `${pool}/${id}`;
     if (rule.when === "node.lost") {
-      const isLost = state === "gone" && !isStopped && lastSeenAt !== null && now - lastSeenAt > LOST_AFTER_MS;
-      return isLost ? [[subject, `Node ${subject} is lost since ${new Date(lastSeenAt).toISOString()}`]] : [];
+      const isLost = state === "gone" && lostAt !== null && now - lostAt > LOST_AFTER_MS;
+      return isLost ? [[subject, `Node ${subject} is lost since ${new Date(lostAt).toISOString()}`]] : [];
     }
     // The free space of a node that is away is unknown: its alert stays.
-    const sentence = disk ? `Node ${subject}: ${(disk.free / 1e9).toFixed(1)} GB free on its disk` : active[subject];
-    return sentence !== undefined && (disk?.free ?? 0) < rule.free_bytes ? [[subject, sentence]] : [];
+    const sentence = disk
+      ? `Node ${subject}: ${(disk.free_bytes / 1e9).toFixed(1)} GB free on its disk`
+      : active[subject];
+    return sentence !== undefined && (disk?.free_bytes ?? 0) < rule.free_bytes ? [[subject, sentence]] : [];
   });
 }

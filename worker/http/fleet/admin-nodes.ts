@@ -3,16 +3,15 @@ import { type Context, Hono } from "hono";
 import type { Node, NodeDetails, NodeHistory, NodeList } from "#shared/api/node-responses.ts";
 import { instant } from "#shared/api/task-responses.ts";
 import { AppError } from "#shared/errors.ts";
-import { contractDate } from "#shared/job/job-view.ts";
-import { type NodeDetail, type NodeReport, STEP_MS } from "../../rpc/hub-reports.ts";
+import { STEP_MS } from "../../rpc/hub-reports.ts";
 import type { AdminEnv } from "../auth/auth.ts";
-import { jsonResponse } from "../responses/json-response.ts";
 import { askAllHubs, type HubStub } from "./ask-hubs.ts";
+import { jsonResponse } from "../responses/json-response.ts";
 
 export const adminNodes = new Hono<AdminEnv>({ strict: false })
   .get("/nodes", async (context) => {
-    const nodes = (await askAllHubs(context.env, (hub) => hub.nodes())).flat();
-    return jsonResponse(context, { nodes: nodes.sort(byPoolAndName).map(viewNode) } satisfies NodeList);
+    const reports = (await askAllHubs(context.env, (hub) => hub.nodes())).flat();
+    return jsonResponse(context, { nodes: reports.map(({ node }) => node).sort(byPoolAndName) } satisfies NodeList);
   })
   .get("/nodes/:id/history", async (context) => {
     const id = context.req.param("id");
@@ -40,63 +39,16 @@ const UNKNOWN = "No node of this name is connected, cordoned or has been here wi
 /** Responds with the node that a hub knows. If several pools have the name, it means the connected node. */
 async function respond(
   context: Context<AdminEnv, "/nodes/:id">,
-  ask: (hub: HubStub, id: string) => Promise<NodeDetail | null>,
+  ask: (hub: HubStub, id: string) => Promise<NodeDetails | null>,
   unknown = UNKNOWN,
 ): Promise<Response> {
   const id = context.req.param("id");
   const found = (await askAllHubs(context.env, (hub) => ask(hub, id))).filter((node) => node !== null);
-  const node = found.find(({ lastSeenAt }) => lastSeenAt === null) ?? found[0];
+  const node = found.find(({ last_seen_at: lastSeenAt }) => lastSeenAt === null) ?? found[0];
   if (!node) throw new AppError("node_not_found", unknown);
-  return jsonResponse(context, viewNodeDetails(node) satisfies NodeDetails);
+  return jsonResponse(context, node satisfies NodeDetails);
 }
-
-/** The operator's view of a node. */
-function viewNode({
-  id,
-  state,
-  notReady,
-  pool,
-  labels,
-  region,
-  spot,
-  slots,
-  leases,
-  score,
-  hub,
-  ...node
-}: NodeReport): Node {
-  const { host, version, protocol, ffmpeg, cpus, hardware, disk, connectedAt, lastSeenAt, lostLeases } = node;
-  return {
-    id,
-    state,
-    not_ready: [...notReady],
-    pool,
-    labels: [...labels],
-    region,
-    spot,
-    host,
-    version,
-    protocol,
-    ffmpeg,
-    cpus,
-    hardware,
-    disk: disk && { free_bytes: disk.free, total_bytes: disk.total },
-    slots: { inspect: { ...slots.inspect }, encode: { ...slots.encode } },
-    leases,
-    score,
-    connected_at: connectedAt === null ? null : contractDate(connectedAt),
-    last_seen_at: lastSeenAt === null ? null : contractDate(lastSeenAt),
-    lost_leases: [...lostLeases],
-    hub,
-  };
-}
-
-const viewNodeDetails = ({ running, capabilities, ...node }: NodeDetail): NodeDetails => ({
-  ...viewNode(node),
-  running: running.map(({ lease, slotClass }) => ({ lease, class: slotClass })),
-  capabilities,
-});
 
 /** Order by pool, then by name. */
-const byPoolAndName = (one: NodeReport, other: NodeReport): number =>
+const byPoolAndName = (one: Node, other: Node): number =>
   one.pool.localeCompare(other.pool) || one.id.localeCompare(other.id);
