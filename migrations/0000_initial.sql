@@ -41,6 +41,7 @@ CREATE TABLE `idempotency_keys` (
 	PRIMARY KEY(`account_id`, `key`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
+CREATE INDEX `idempotency_keys_by_age` ON `idempotency_keys` (`created_at`);--> statement-breakpoint
 CREATE TABLE `ingest_tokens` (
 	`digest` text PRIMARY KEY NOT NULL,
 	`account_id` text NOT NULL,
@@ -80,6 +81,7 @@ CREATE INDEX `jobs_by_status` ON `jobs` (`account_id`,`status`,`created_at`,`id`
 CREATE INDEX `jobs_by_end` ON `jobs` (`account_id`,`status`,`completed_at`,`id`) WHERE "jobs"."completed_at" IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `jobs_by_duration` ON `jobs` (`account_id`,`status`,`took_ms`,`id`) WHERE "jobs"."took_ms" IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `jobs_to_check` ON `jobs` (`check_at`) WHERE "jobs"."check_at" IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `jobs_to_expire` ON `jobs` (`completed_at`) WHERE "jobs"."check_at" IS NULL;--> statement-breakpoint
 CREATE TABLE `node_tokens` (
 	`digest` text PRIMARY KEY NOT NULL,
 	`name` text NOT NULL,
@@ -94,12 +96,6 @@ CREATE TABLE `session_links` (
 	`sealed` text NOT NULL,
 	`expires_at` integer NOT NULL
 );
---> statement-breakpoint
-CREATE TABLE `sweep_positions` (
-	`name` text PRIMARY KEY NOT NULL,
-	`position` text,
-	`started_at` integer NOT NULL
-) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `templates` (
 	`account_id` text NOT NULL,

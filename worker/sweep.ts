@@ -3,8 +3,7 @@
 // rows, and ends upload links.
 import { messageOf } from "#shared/log.ts";
 import type { Env } from "./bindings.ts";
-import { deleteExpired } from "./db/expired-rows.ts";
-import { KEY_LIFE_MS } from "./db/idempotency.ts";
+import { deleteOldRows } from "./db/expired-rows.ts";
 import { endLostJob, findJob, type JobToCheck, jobsToCheck, scheduleChecks } from "./db/jobs.ts";
 import { deleteOldTagUsage } from "./db/tag-usage.ts";
 import { dayOf } from "./db/usage-day.ts";
@@ -70,13 +69,9 @@ export async function sweep(env: Env, now: number, responseMs = RESPONSE_MS, ste
   if (errors.length > 0) throw errors[0];
 }
 
-/** Deletes expired keys and rows of jobs. In a nearly full database, rows expire after the retention time. */
+/** Deletes expired rows. */
 async function deleteOld(env: Env, now: number): Promise<void> {
-  const { listMs, retentionMs, maxDatabaseBytes: maxBytes } = settingsOf(env);
-  const keys = { before: now - KEY_LIFE_MS, whenFull: now - KEY_LIFE_MS };
-  await deleteExpired(env.DB, "idempotency_keys", keys, { now: Date.now(), maxBytes, ...EXPIRY });
-  const jobs = { before: now - listMs, whenFull: now - retentionMs };
-  const isFull = await deleteExpired(env.DB, "jobs", jobs, { now: Date.now(), maxBytes, ...EXPIRY });
+  const isFull = await deleteOldRows(env.DB, now, settingsOf(env), EXPIRY);
   await deleteOldTagUsage(env.DB, dayOf(now));
   if (isFull) log.error("database nearly full", { deletes: "ended jobs after RETENTION_DAYS instead of LIST_DAYS" });
 }

@@ -1,24 +1,16 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { settingsOf } from "../settings.ts";
-import { faultyDatabase } from "../testing/faulty-database.ts";
 import { measuredDatabase, planOf } from "../testing/measured-database.ts";
-import { deleteExpired, type ExpiringTable, portionQueries } from "./expired-rows.ts";
+import { deleteExpired, deleteOldRows, type ExpiringTable, portionQuery } from "./expired-rows.ts";
 
-const HOUR_MS = 60 * 60_000;
-const DAY_MS = 24 * HOUR_MS;
+const DAY_MS = 24 * 60 * 60_000;
 const NOW = Date.now();
 const BEFORE = NOW - 30 * DAY_MS;
-const JOBS = { before: BEFORE, whenFull: NOW - 7 * DAY_MS };
-const KEYS = { before: NOW - DAY_MS, whenFull: NOW - DAY_MS };
 /** The limits of a single sweep. */
-const LIMITS = { now: NOW, maxPortions: 40, maxMs: 60_000, maxBytes: 10e9 };
+const LIMITS = { maxPortions: 40, maxMs: 60_000 };
 
-beforeEach(async () => {
-  await env.DB.batch(
-    ["jobs", "idempotency_keys", "sweep_positions"].map((table) => env.DB.prepare(`DELETE FROM ${table}`)),
-  );
-});
+beforeEach(() => env.DB.batch(["jobs", "idempotency_keys"].map((table) => env.DB.prepare(`DELETE FROM ${table}`))));
 
 const insertJobs = (first: number, count: number, completedAt: number | null, checkAt: number | null = null) =>
   env.DB.prepare(
@@ -39,90 +31,58 @@ const insertKeys = (first: number, count: number, createdAt: number) =>
 const countOf = async (table: ExpiringTable) =>
   (await env.DB.prepare(`SELECT count(*) AS n FROM ${table}`).first<{ n: number }>())?.n;
 
-describe("expired jobs", () => {
-  it("deletes old rows of ended jobs, but not of unfinished jobs or jobs whose objects keep data", async () => {
-    await insertJobs(0, 2500, BEFORE - 1);
-    await insertJobs(2500, 10, BEFORE + 1);
-    await insertJobs(2510, 10, BEFORE - 1, NOW);
-    await insertJobs(2520, 10, null);
-    const { db, work } = measuredDatabase(env.DB);
-    await deleteExpired(db, "jobs", JOBS, LIMITS);
-    expect(await countOf("jobs")).toBe(30);
-    // Each deleted row, and the position six times. The position is read first.
-    expect([work.rowsWritten, work.calls]).toEqual([2506, 13]);
-  });
-
-  it("continues where the previous sweep stopped, and starts again after an hour", async () => {
-    await insertJobs(0, 2500, BEFORE - 1);
-    const sweep = (now: number) => deleteExpired(env.DB, "jobs", JOBS, { ...LIMITS, now, maxPortions: 2 });
-    const left: (number | undefined)[] = [];
-    for (let minute = 0; minute < 6; minute += 2) {
-      await sweep(NOW + minute * 60_000);
-      left.push(await countOf("jobs"));
-    }
-    await insertJobs(0, 10, BEFORE - 1);
-    for (const now of [NOW + 6 * 60_000, NOW + HOUR_MS - 1, NOW + HOUR_MS]) {
-      await sweep(now);
-      left.push(await countOf("jobs"));
-    }
-    expect(left).toEqual([1500, 500, 0, 10, 10, 0]);
-  });
-
-  it("continues after an interrupted sweep where that sweep stopped", async () => {
-    await insertJobs(0, 1000, NOW);
-    await insertJobs(1000, 1500, BEFORE - 1);
-    // First the position, then a portion and its position each time.
-    const ended = faultyDatabase(env.DB, (call) => (call > 7 ? "rejects" : null));
-    const all = { ...JOBS, before: NOW + 1 };
-    await expect(deleteExpired(ended, "jobs", all, LIMITS)).rejects.toThrow();
-    expect(await countOf("jobs")).toBe(1000);
-    const { db, work } = measuredDatabase(env.DB);
-    await deleteExpired(db, "jobs", all, LIMITS);
-    expect([await countOf("jobs"), work.calls]).toEqual([0, 7]);
-  });
-
-  it("deletes ended jobs already after RETENTION_DAYS while the database is nearly full", async () => {
-    await insertJobs(0, 10, NOW - 8 * DAY_MS);
-    await insertJobs(10, 10, NOW - 6 * DAY_MS);
-    const size = (await env.DB.prepare("SELECT 1").run()).meta.size_after;
-    const sweep = (maxBytes: number, now: number) => deleteExpired(env.DB, "jobs", JOBS, { ...LIMITS, now, maxBytes });
-    expect([await sweep(size / 0.79, NOW), await countOf("jobs")]).toEqual([false, 20]);
-    expect([await sweep(size / 0.81, NOW + HOUR_MS), await countOf("jobs")]).toEqual([true, 10]);
-  });
-
-  it("deletes 20,000 rows in a sweep: 720 sweeps a day delete far more than two million rows", async () => {
-    await insertJobs(0, 21_000, BEFORE - 1);
-    await deleteExpired(env.DB, "jobs", JOBS, LIMITS);
-    expect(await countOf("jobs")).toBe(1000);
-  });
+it("deletes old rows of ended jobs, but not of unfinished jobs or jobs whose objects keep data", async () => {
+  await insertJobs(0, 2500, BEFORE - 1);
+  await insertJobs(2500, 10, BEFORE + 1);
+  await insertJobs(2510, 10, BEFORE - 1, NOW);
+  await insertJobs(2520, 10, null);
+  const { db, work } = measuredDatabase(env.DB);
+  await deleteExpired(db, "jobs", BEFORE, LIMITS);
+  expect(await countOf("jobs")).toBe(30);
+  expect([work.rowsWritten, work.calls]).toEqual([2500, 6]);
 });
 
-describe("expired idempotency keys", () => {
-  it("deletes keys after a day, wherever they are in the table", async () => {
-    await insertKeys(0, 5000, NOW - 2 * DAY_MS);
-    await insertKeys(5000, 5000, NOW);
-    for (let sweep = 0; sweep < 3; sweep++) {
-      await deleteExpired(env.DB, "idempotency_keys", KEYS, { ...LIMITS, maxPortions: 4 });
-    }
-    expect(await countOf("idempotency_keys")).toBe(5000);
-    expect(await env.DB.prepare("SELECT min(created_at) AS at FROM idempotency_keys").first()).toEqual({ at: NOW });
-  });
+it("continues in the next sweep after the limit of portions", async () => {
+  await insertJobs(0, 2500, BEFORE - 1);
+  const left: (number | undefined)[] = [];
+  for (let sweep = 0; sweep < 3; sweep++) {
+    await deleteExpired(env.DB, "jobs", BEFORE, { ...LIMITS, maxPortions: 2 });
+    left.push(await countOf("jobs"));
+  }
+  expect(left).toEqual([1500, 500, 0]);
 });
 
-describe("a portion of a table", () => {
-  it.each<[ExpiringTable, string | null]>([
-    ["jobs", "17"],
-    ["jobs", null],
-    ["idempotency_keys", '["acc","key"]'],
-    ["idempotency_keys", null],
-  ])("finds a portion of %s after %s by the key of the table", async (table, position) => {
-    const steps = (await Promise.all(portionQueries(table, position, 1).map(planOf))).flat();
-    const reads = steps.filter((step) => /^(?:SCAN|SEARCH) (?:jobs|idempotency_keys)/.test(step));
-    const key = table === "jobs" ? "INTEGER PRIMARY KEY (rowid" : "PRIMARY KEY (";
-    expect(reads).toHaveLength(3);
-    for (const read of reads) expect(read).toContain(`SEARCH ${table} USING ${key}`);
-    expect(steps.join()).not.toContain("B-TREE");
-  });
+it("deletes ended jobs already after RETENTION_DAYS while the database is nearly full", async () => {
+  await insertJobs(0, 10, NOW - 8 * DAY_MS);
+  await insertJobs(10, 10, NOW - 6 * DAY_MS);
+  const size = (await env.DB.prepare("SELECT 1").run()).meta.size_after;
+  const days = { listMs: 30 * DAY_MS, retentionMs: 7 * DAY_MS };
+  const sweep = (maxDatabaseBytes: number) => deleteOldRows(env.DB, NOW, { ...days, maxDatabaseBytes }, LIMITS);
+  expect([await sweep(size / 0.79), await countOf("jobs")]).toEqual([false, 20]);
+  expect([await sweep(size / 0.81), await countOf("jobs")]).toEqual([true, 10]);
+});
+
+it("deletes 20,000 rows in a sweep: 720 sweeps a day delete far more than two million rows", async () => {
+  await insertJobs(0, 21_000, BEFORE - 1);
+  await deleteExpired(env.DB, "jobs", BEFORE, LIMITS);
+  expect(await countOf("jobs")).toBe(1000);
+});
+
+it("deletes keys after a day, wherever they are in the table", async () => {
+  await insertKeys(0, 5000, NOW - 2 * DAY_MS);
+  await insertKeys(5000, 5000, NOW);
+  await deleteExpired(env.DB, "idempotency_keys", NOW - DAY_MS, LIMITS);
+  expect(await countOf("idempotency_keys")).toBe(5000);
+  expect(await env.DB.prepare("SELECT min(created_at) AS at FROM idempotency_keys").first()).toEqual({ at: NOW });
+});
+
+it.each<[ExpiringTable, string]>([
+  ["jobs", "SEARCH jobs USING INDEX jobs_to_expire (completed_at<?)"],
+  ["idempotency_keys", "SEARCH idempotency_keys USING COVERING INDEX idempotency_keys_by_age (created_at<?)"],
+])("finds expired rows of %s by an index", async (table, search) => {
+  const steps = await planOf(portionQuery(table, 1));
+  expect(steps).toContain(search);
+  expect(steps.filter((step) => step.startsWith("SCAN"))).toEqual([]);
 });
 
 describe("the setting LIST_DAYS", () => {

@@ -55,8 +55,7 @@ export const waitingPools = sqliteTable("waiting_pools", {
 
 /**
  * Idempotency keys of requests: a repeated request does not start a second job. The table is WITHOUT ROWID (edited by
- * hand in migrations/), so that a key costs one row and not three. Expired keys are found by reading the table in
- * portions (expired-rows.ts).
+ * hand in migrations/), so that a key costs two rows and not three.
  */
 export const idempotencyKeys = sqliteTable(
   "idempotency_keys",
@@ -68,7 +67,10 @@ export const idempotencyKeys = sqliteTable(
     jobId: text("job_id").notNull(),
     createdAt: integer("created_at").notNull(),
   },
-  (table) => [primaryKey({ columns: [table.accountId, table.key] })],
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.key] }),
+    index("idempotency_keys_by_age").on(table.createdAt),
+  ],
 );
 
 /** Jobs, one row each. A row is written a few times; the job's object has the authoritative state. */
@@ -108,6 +110,8 @@ export const jobs = sqliteTable(
       .on(table.accountId, table.status, table.tookMs, table.id)
       .where(sql`${table.tookMs} IS NOT NULL`),
     index("jobs_to_check").on(table.checkAt).where(sql`${table.checkAt} IS NOT NULL`),
+    // For the deletion of old rows. A job gets its entry when only its row is kept.
+    index("jobs_to_expire").on(table.completedAt).where(sql`${table.checkAt} IS NULL`),
   ],
 );
 
@@ -169,16 +173,6 @@ export const usageTags = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.day, table.accountId, table.name, table.value] })],
 );
-
-/** Progress of each search for expired rows in its table (expired-rows.ts). WITHOUT ROWID. */
-export const sweepPositions = sqliteTable("sweep_positions", {
-  /** Name of the table. */
-  name: text("name").primaryKey(),
-  /** The last row read, in JSON; null: the search has reached the end. */
-  position: text("position"),
-  /** Time when the search started at the first row. */
-  startedAt: integer("started_at").notNull(),
-});
 
 /** Files that clients upload as sources of jobs. */
 export const uploads = sqliteTable(
