@@ -5,8 +5,8 @@ import { instant } from "#shared/api/task-responses.ts";
 import { AppError } from "#shared/errors.ts";
 import { STEP_MS } from "../../rpc/hub-reports.ts";
 import type { AdminEnv } from "../auth/auth.ts";
-import { askAllHubs, type HubStub } from "./ask-hubs.ts";
 import { jsonResponse } from "../responses/json-response.ts";
+import { askAllHubs, type HubStub } from "./ask-hubs.ts";
 
 export const adminNodes = new Hono<AdminEnv>({ strict: false })
   .get("/nodes", async (context) => {
