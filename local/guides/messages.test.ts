@@ -37,5 +37,7 @@ it("explains each mistake of messages.txt in these words", async () => {
     const error = errorFor(changesOf(line));
     return `${line}\n${error?.code}: ${error?.message}`;
   });
+  const messages = explained.map((entry) => entry.split("\n")[1]);
+  expect(messages.join("\n")).not.toMatch(/secret\/|user:pass/);
   await expect(`${explained.join("\n\n")}\n`).toMatchFileSnapshot(FILE);
 });

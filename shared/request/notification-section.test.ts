@@ -9,7 +9,6 @@ const SNS = {
   credentials: { access_key_id: "AKID", secret_access_key: "secret" },
 };
 const HTTP = { type: "http", url: "https://example.com" };
-const manyParams = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`p${index}`, index]));
 const arn = (text: string) => ({ ...SNS, topic_arn: text });
 
 describe("parseReceivers", () => {
@@ -99,76 +98,10 @@ describe("parseNotification", () => {
     expect(parseNotification({ ...arn(topic), region }, "none").ok).toBe(true);
   });
 
-  it.each<[string, unknown, RegExp]>([
-    ["a string", "http", /^`notification` must be an object/],
-    ["no type", {}, /^`notification\.type` is missing; it must be http, sns or none$/],
-    ["an unknown type", { ...SNS, type: "fax" }, /^`notification\.type` must be http, sns or none$/],
-    ["no region", { ...SNS, region: undefined }, /^`notification\.region` is missing: the region of the topic/],
-    [
-      "a region that is a host",
-      { ...SNS, region: "evil.example.com/" },
-      /^`notification\.region` must be a region name/,
-    ],
-    [
-      "a region that is not the topic's",
-      { ...SNS, region: "us-east-1" },
-      /^`notification\.region` must be .*`topic_arn`/,
-    ],
-    ["no topic", { ...SNS, topic_arn: undefined }, /^`notification\.topic_arn` is missing, such as arn:/],
-    [
-      "a queue",
-      arn("arn:aws:sqs:eu-west-1:123456789012:videos"),
-      /^`notification\.topic_arn` must be the ARN of a topic/,
-    ],
-    ["a subscription", arn(`${SNS.topic_arn}:6b0e71bd`), /^`notification\.topic_arn`/],
-    ["a topic without account", arn("arn:aws:sns:eu-west-1::videos"), /^`notification\.topic_arn`/],
-    ["too long a name", arn(`arn:aws:sns:eu-west-1:123456789012:${"x".repeat(257)}`), /^`notification\.topic_arn`/],
-    [
-      "no credentials",
-      { ...SNS, credentials: undefined },
-      /^`notification\.credentials` is missing; .*`secret_access_key`/,
-    ],
-    [
-      "half of them",
-      { ...SNS, credentials: { access_key_id: "a" } },
-      /^`notification\.credentials\.secret_access_key`/,
-    ],
-    ["unknown credentials", { ...SNS, credentials: { token: "a" } }, /^`notification\.credentials/],
-    ["fields of http", { ...SNS, url: "https://example.com" }, /^`notification` has no field `url`; allowed: type, /],
-    ["fields of sns", { ...HTTP, region: "x" }, /^`notification` has no field `region`; allowed: type, url, params, /],
-    [
-      "params that are a list",
-      { ...HTTP, params: [] },
-      /^`notification\.params` must be an object of names and values$/,
-    ],
-    ["a param that is nothing", { ...HTTP, params: { a: null } }, /\.params\.a` must be a string, number or boolean$/],
-    [
-      "too long a param",
-      { ...HTTP, params: { a: "x".repeat(1001) } },
-      /\.params\.a` must have at most 1000 characters$/,
-    ],
-    [
-      "too long a name",
-      { ...HTTP, params: { ["x".repeat(201)]: 1 } },
-      /\.params\.x{60}` must have a name of at most 200 characters$/,
-    ],
-    ["too many params", { ...HTTP, params: manyParams }, /^`notification\.params` must have at most 50 properties$/],
-    [
-      "too many params of sns",
-      { ...SNS, params: manyParams },
-      /^`notification\.params` must have at most 8 properties$/,
-    ],
-    ["a param of sns with a reserved name", { ...SNS, params: { event: "x" } }, /other than `event` and `job_id`/],
-    ["a param of sns without a value", { ...SNS, params: { a: "" } }, /^`notification\.params` .*no empty values$/],
-    [
-      "a param of sns with an invalid name",
-      { ...SNS, params: { "a b": 1 } },
-      /^`notification\.params` must have names/,
-    ],
-    ["a private address", { type: "http", url: "http://10.0.0.1/" }, /^`notification\.url`/],
-  ])("rejects %s", (_, value, message) => {
-    const error = { code: "notification_not_valid", message: expect.stringMatching(message) };
-    expect(parseNotification(value, "none")).toEqual({ ok: false, error });
+  it("rejects too long a param", () => {
+    const parsed = parseNotification({ ...HTTP, params: { a: "x".repeat(1001) } }, "none");
+    const message = "`notification.params.a` must have at most 1000 characters";
+    expect(parsed).toEqual({ ok: false, error: { code: "notification_not_valid", message } });
   });
 
   it("describes the section by a JSON Schema", () => {
