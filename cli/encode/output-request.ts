@@ -1,27 +1,16 @@
 // Builds the `outputs` of a job from `--to`.
+import { declarationsOf } from "#shared/parameters/parameter.ts";
+import { ImageParams } from "#shared/request/outputs/image-params.ts";
+import { TextParams } from "#shared/request/outputs/text-params.ts";
+import { VideoParams } from "#shared/request/outputs/video-params.ts";
 import { usageError } from "../exit.ts";
 
 /** Names of parameters in `--to jpg:320x:number=5`. Other names belong to the format, such as `quality=4`. */
-const PARAMETERS: ReadonlySet<string> = new Set([
-  ...[
-    "key",
-    "path",
-    "if",
-    "offset",
-    "duration",
-    "fit",
-    "transpose",
-    "vflip",
-    "hflip",
-    "deinterlace",
-    "captions",
-    "loudness",
-    "audio",
-    "subtitles",
-  ],
-  ...["number", "interval", "square", "blur", "vtt"],
-  ...["from", "shift", "language", "optional"],
-]);
+const PARAMETERS: ReadonlySet<string> = new Set(
+  [VideoParams, ImageParams, TextParams].flatMap((params) =>
+    [...declarationsOf(params)].flatMap(([name, { cli = true }]) => (cli ? [name] : [])),
+  ),
+);
 
 const EXTENSIONS: Readonly<Record<string, string>> = {
   mpegts: "ts",

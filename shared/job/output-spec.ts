@@ -1,6 +1,7 @@
 // Specification of an output after parsing: complete, with defaults, and with units in the names.
 import * as z from "zod";
 import { ImageFormat, TextFormat, VideoFormat } from "../format/format-spec.ts";
+import { frameParameters, imageParameters, streamParameters, videoParameters } from "../parameters/plain-parameters.ts";
 import { RequestedAudio } from "./audio-tracks.ts";
 import { type BurnBitmaps, BurnSpec } from "./burn.ts";
 import { DroppedVideo } from "./dropped-video.ts";
@@ -19,21 +20,9 @@ const outputBase = {
   condition: z.string().nullable(),
 };
 
-export const FITS = ["pad", "crop"] as const;
 export const WATERMARK_POSITIONS = ["topleft", "topright", "bottomleft", "bottomright"] as const;
-
-const videoFilters = {
-  /** Rule to fit video of another aspect ratio into the requested size. */
-  fit: z.enum(FITS),
-  /**
-   * Rotation by 90°, with ffmpeg's numbers: 0 counterclockwise and flipped, 1 clockwise, 2 counterclockwise, 3
-   * clockwise and flipped.
-   */
-  transpose: z.int().nullable(),
-  vflip: z.boolean(),
-  hflip: z.boolean(),
-  watermark: z.object({ url: z.string(), position: z.enum(WATERMARK_POSITIONS) }).nullable(),
-};
+const Watermark = z.object({ url: z.string(), position: z.enum(WATERMARK_POSITIONS) });
+export type Watermark = z.infer<typeof Watermark>;
 
 /** Captions to draw into the frames. */
 const burn = BurnSpec.exactOptional();
@@ -41,9 +30,6 @@ const burn = BurnSpec.exactOptional();
 /** Set if the node compares the encoded video with its source (`settings.quality_report`). */
 const measuresQuality = z.literal(true).exactOptional();
 
-export const CAPTIONS = ["keep", "drop"] as const;
-/** Set if closed captions in the source's video are not copied. */
-const dropsCaptions = z.literal(true).exactOptional();
 /** The requested loudness of the encoded audio. */
 const loudness = LoudnessSpec.exactOptional();
 /** The requested audio tracks; absent: the chosen track of the source. */
@@ -53,18 +39,18 @@ const audioTracks = RequestedAudio.exactOptional();
 export const VideoOutput = z.object({
   ...outputBase,
   ...VideoFormat.shape,
-  ...videoFilters,
+  ...frameParameters,
+  ...videoParameters,
+  watermark: Watermark.nullable(),
   /** Name of the object below the path of the storage. */
   path: z.string(),
   /** Start of the output in the source. */
   offsetMs: z.number(),
   /** Length of the output. */
   durationMs: z.number().nullable(),
-  deinterlace: z.boolean(),
   /** Absent: none. */
   subtitles: Subtitles.exactOptional(),
   measuresQuality,
-  dropsCaptions,
   loudness,
   audioTracks,
   burn,
@@ -88,14 +74,12 @@ export type FrameSelection = z.infer<typeof FrameSelection>;
 export const ImageOutput = z.object({
   ...outputBase,
   ...ImageFormat.shape,
-  ...videoFilters,
+  ...frameParameters,
+  ...imageParameters,
+  watermark: Watermark.nullable(),
   /** Name of the object below the path of the storage; has a counter (`%02d`) if there may be more than one file. */
   path: z.string(),
   selection: FrameSelection,
-  /** True to crop to the center square. */
-  square: z.boolean(),
-  /** Blur strength, 1 to 5; null: none. */
-  blur: z.int().nullable(),
   /** Images on sprite sheets, row by row; `limit` is the maximum per sheet, null: all. */
   sprite: z.object({ limit: z.int().nullable(), columns: z.int() }).nullable(),
   /** A WebVTT file that maps timestamps to images: the name of its object. */
@@ -121,6 +105,7 @@ export type SegmentFormat = z.infer<typeof SegmentFormat>;
 /** Several renditions of the source in segments, with playlists. Paths are folders below the path of the storage. */
 export const HttpStreamOutput = z.object({
   ...outputBase,
+  ...streamParameters,
   type: z.literal("httpstream"),
   /**
    * Segments with HLS playlists: MPEG-TS, or fragmented MP4 if all video is HEVC. `muxed`: each segment of a variant
@@ -144,8 +129,6 @@ export const HttpStreamOutput = z.object({
    */
   encryption: z.object({ key: z.string().nullable(), keyUri: z.string() }).nullable(),
   subtitles: Subtitles,
-  /** True to create sprite sheets of thumbnails with a WebVTT file, for the seek bar of players. */
-  thumbnails: z.boolean(),
   /** True if the playlists are stored while the stream is encoded, and grow with it. */
   livePlaylist: z.boolean().default(false),
   /** Set to leave out videos that save few bits. All variants with video then have a VMAF. */
@@ -153,7 +136,6 @@ export const HttpStreamOutput = z.object({
   /** Videos that are left out, once known. Only in tasks and in plans of nodes. */
   dropped: z.array(DroppedVideo).exactOptional(),
   measuresQuality,
-  dropsCaptions,
   loudness,
   audioTracks,
   burn,

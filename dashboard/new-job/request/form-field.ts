@@ -10,15 +10,19 @@ export type FormField = {
   readonly type: "text" | "number" | "mixed" | "flag" | "choice" | "list" | "headers" | "pairs" | "numbers" | "secret";
   readonly choices?: readonly string[];
   /** An example, shown while the field is empty. */
-  readonly example?: string;
-  readonly help?: string;
+  readonly example?: string | undefined;
+  readonly help?: string | undefined;
   /** Shown without opening "More". */
-  readonly first?: boolean;
+  readonly first?: boolean | undefined;
   readonly required?: boolean;
 };
 
 /** A field without its texts. */
-export type SchemaField = Pick<FormField, "type" | "choices" | "required"> & { readonly limits?: string };
+export type SchemaField = Pick<FormField, "type" | "choices" | "required"> & {
+  readonly limits?: string;
+  /** Of a declared parameter. `forms`: kinds of outputs whose forms have it. */
+  readonly texts?: Omit<FieldText, "member"> & { readonly forms?: readonly string[] | undefined };
+};
 export type SchemaFields = Readonly<Record<string, SchemaField>>;
 
 /** The texts of a field. Its kind is in the schema, except for secrets and lines of names and values. */
@@ -26,10 +30,19 @@ export type FieldText = Partial<Omit<FormField, "choices" | "required">> & Pick<
 
 /** The fields that a schema has, in the order of the texts. Required fields come without "More". */
 export const withSchema = (texts: readonly FieldText[], fields: SchemaFields | undefined): FormField[] =>
-  texts.flatMap(({ help, ...text }) => {
-    const found = fields?.[text.member];
-    if (found === undefined) return [];
-    const { limits, ...kind } = found;
-    const below = [help, limits].filter((one) => one !== undefined).join(": ");
-    return [{ ...kind, ...(found.required ? { first: true } : {}), ...(below === "" ? {} : { help: below }), ...text }];
+  texts.flatMap((text) => {
+    const schema = fields?.[text.member];
+    if (schema === undefined) return [];
+    const { type, choices, required, limits } = schema;
+    const help = [text.help, limits].filter((part) => part !== undefined).join(": ");
+    return [
+      {
+        ...text,
+        type: text.type ?? type,
+        first: text.first ?? required,
+        help: help === "" ? undefined : help,
+        ...(choices ? { choices } : {}),
+        ...(required ? { required } : {}),
+      },
+    ];
   });

@@ -1,6 +1,7 @@
 // The fields of a request by the service's own schemas: kinds, choices, limits, defaults. The build of the dashboard
 // replaces this module by its values, so that pages load neither zod nor the schemas.
 import * as z from "zod";
+import { type Declaration, PARAMETERS } from "../../../shared/parameters/parameter.ts";
 import { InputBody } from "../../../shared/request/input-section.ts";
 import { NotificationBody } from "../../../shared/request/notification-section.ts";
 import { HttpStreamParams } from "../../../shared/request/outputs/httpstream-params.ts";
@@ -11,9 +12,10 @@ import { SettingsBody } from "../../../shared/request/settings-section.ts";
 import { StorageBody } from "../../../shared/request/storage/storage-section.ts";
 import type { SchemaField, SchemaFields } from "./form-field.ts";
 
-type Schema = z.core.JSONSchema.BaseSchema;
+type Schema = z.core.JSONSchema.BaseSchema & Declaration;
 
-const schemaOf = (body: z.ZodType): Schema => z.toJSONSchema(body, { io: "input", unrepresentable: "any" }) as Schema;
+const schemaOf = (body: z.ZodType): Schema =>
+  z.toJSONSchema(body, { io: "input", unrepresentable: "any", metadata: PARAMETERS }) as Schema;
 const isSchema = (value: unknown): value is Schema => typeof value === "object" && value !== null;
 const variants = (schema: Schema): Schema[] => (schema.anyOf ?? schema.oneOf ?? [schema]).filter(isSchema);
 
@@ -46,15 +48,29 @@ function numberField({ type, minimum = -MAX_LIMIT, maximum = MAX_LIMIT }: Schema
   return { type: "number", ...(limits.length > 0 ? { limits: limits.join("; ") } : {}) };
 }
 
+const WITH_VIDEO = ["video", "image", "animated", "stream"] as const;
+
 /** The fields of an object, also of objects in it: `hls.path`. */
-function fieldsOf(schema: Schema, prefix = "", isRequired = true): SchemaFields {
+function fieldsOf(schema: Schema, prefix = "", isRequired = true, outer?: Declaration["forms"]): SchemaFields {
   const { properties = {}, required = [] } = schema;
   return Object.fromEntries(
     Object.entries(properties).flatMap(([name, member]) => {
       if (!isSchema(member)) return [];
       const isNeeded = isRequired && required.includes(name);
-      const own = { ...fieldOf(member), ...(isNeeded ? { required: true } : {}) };
-      const inner = variants(member).flatMap((one) => Object.entries(fieldsOf(one, `${prefix}${name}.`, isNeeded)));
+      const { label, example, help, first, isSecret } = member;
+      const forms = member.forms ?? (member.changesVideo ? WITH_VIDEO : outer);
+      const texts = {
+        label: label ?? "",
+        example,
+        help,
+        first,
+        forms,
+        ...(isSecret ? { type: "secret" as const } : {}),
+      };
+      const own = { ...fieldOf(member), ...(isNeeded ? { required: true } : {}), ...(label ? { texts } : {}) };
+      const inner = variants(member).flatMap((one) =>
+        Object.entries(fieldsOf(one, `${prefix}${name}.`, isNeeded, forms)),
+      );
       return [[`${prefix}${name}`, own] as const, ...inner];
     }),
   );

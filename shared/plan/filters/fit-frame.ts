@@ -1,6 +1,6 @@
 // Calculates frame sizes, and the placement of the source in a frame of the requested size.
 import type { FrameSize } from "../../format/format-spec.ts";
-import type { FITS } from "../../job/output-spec.ts";
+import type { VideoOutput } from "../../job/output-spec.ts";
 import type { Size } from "../source/frame-size.ts";
 
 /** The source's image in its frame, in pixels. */
@@ -17,7 +17,7 @@ export type FittedFrame = {
 /** A fraction in lowest terms. */
 export type Ratio = readonly [numerator: number, denominator: number];
 
-export type Fit = (typeof FITS)[number];
+export type Fit = VideoOutput["fit"];
 
 /** Smallest side, except if an image of that size is requested. */
 const SMALLEST_SIDE = 2;

@@ -11,7 +11,7 @@ export type GeometryOptions = {
   readonly fit: Fit;
   readonly square?: boolean;
   /** Quarter turns, as ffmpeg counts them. */
-  readonly transpose: number | null;
+  readonly transpose?: number | undefined;
   readonly vflip: boolean;
   readonly hflip: boolean;
 };
@@ -20,7 +20,7 @@ export type GeometryOptions = {
 export function fitGeometry(options: GeometryOptions, { facts }: VideoTrack, step: 1 | 2): FittedFrame {
   const { displayWidth, displayHeight } = facts;
   const source =
-    options.transpose === null
+    options.transpose === undefined
       ? { width: displayWidth, height: displayHeight }
       : { width: displayHeight, height: displayWidth };
   if (!options.square) return fitFrame(source, options.size, step, options.fit);
@@ -31,7 +31,7 @@ export function fitGeometry(options: GeometryOptions, { facts }: VideoTrack, ste
 /** Rotates, flips and crops the frames. ffmpeg has already applied the source's own rotation. */
 export function geometryFilters(options: GeometryOptions, { crop }: FittedFrame): string[] {
   return [
-    ...(options.transpose === null ? [] : [`transpose=${options.transpose}`]),
+    ...(options.transpose === undefined ? [] : [`transpose=${options.transpose}`]),
     ...(options.vflip ? ["vflip"] : []),
     ...(options.hflip ? ["hflip"] : []),
     ...(crop ? [`crop=${cropSide("iw", crop.width)}:${cropSide("ih", crop.height)}`] : []),

@@ -33,7 +33,6 @@ const IMAGE: TargetFormat = { pixelFormat: "gbrp", step: 1 };
 const PLAIN: VideoFilterOptions = {
   size: { width: null, height: 240 },
   fit: "pad",
-  transpose: null,
   vflip: false,
   hflip: false,
   watermark: null,

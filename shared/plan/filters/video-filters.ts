@@ -23,8 +23,8 @@ import { imageOverlay, type OverlayTarget } from "./overlay-image.ts";
 
 export type VideoFilterOptions = GeometryOptions & {
   readonly watermark: Watermark | null;
-  /** 1 to 5, strongest last; null: none. */
-  readonly blur?: number | null;
+  /** 1 to 5, strongest last. */
+  readonly blur?: number | undefined;
   /** Captions; null: none. */
   readonly burnIn?: BurnIn | null;
 };
@@ -70,8 +70,8 @@ function filtersTo(
   target: TargetFormat,
 ): Result<VideoFilters> {
   const { frame, activeArea } = fitted;
-  const { watermark, blur = null, burnIn = null } = options;
-  const isDrawnOn = watermark !== null || blur !== null || burnIn !== null;
+  const { watermark, blur, burnIn = null } = options;
+  const isDrawnOn = watermark !== null || blur !== undefined || burnIn !== null;
   const working = isDrawnOn ? { ...target, pixelFormat: drawingFormat(target) } : target;
   const geometry = geometryFilters(options, fitted);
   const isFixed = geometry.length > 0 || premultiplies(track.color, working);
@@ -110,8 +110,8 @@ export function deinterlaceFilters(track: VideoTrack, { filters }: Pick<FfmpegCa
  */
 const SIGMA_SHARE: Readonly<Record<number, number>> = { 1: 0.005, 2: 0.01, 3: 0.02, 4: 0.04, 5: 0.08 };
 
-function blurFilters(step: number | null, { width, height }: Size): string[] {
-  const share = step === null ? undefined : SIGMA_SHARE[step];
+function blurFilters(step: number | undefined, { width, height }: Size): string[] {
+  const share = SIGMA_SHARE[step ?? 0];
   return share === undefined ? [] : [`gblur=sigma=${Number((Math.min(width, height) * share).toFixed(2))}`];
 }
 

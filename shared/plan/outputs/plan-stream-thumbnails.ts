@@ -1,5 +1,8 @@
 // Plans the thumbnails of a stream for the player's seek bar. The thumbnails are an image output of the stream's own.
+
 import type { HttpStreamOutput, ImageOutput } from "../../job/output-spec.ts";
+import { valuesOf } from "../../parameters/parameter.ts";
+import { frameParameters, imageParameters } from "../../parameters/plain-parameters.ts";
 import type { Need } from "../../protocol/needs.ts";
 import { ok, type Result } from "../../result.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
@@ -45,13 +48,8 @@ const asImages = ({ index, key, format }: HttpStreamOutput): ImageOutput => ({
   condition: null,
   type: "image",
   container: "jpg",
-  fit: "pad",
-  transpose: null,
-  vflip: false,
-  hflip: false,
+  ...valuesOf({ ...frameParameters, ...imageParameters }),
   watermark: null,
-  square: false,
-  blur: null,
   size: { width: null, height: null },
   path: "thumbnails/%05d.jpg",
   selection: { by: "interval", intervalMs: null },

@@ -1,7 +1,10 @@
 // Plans the tracks of a stream: every distinct track of its variants, encoded once.
+
 import type { DroppedVideo } from "../../job/dropped-video.ts";
 import type { HttpStreamOutput, VideoOutput } from "../../job/output-spec.ts";
 import { undecodableFailure } from "../../media/choose-streams.ts";
+import { valuesOf } from "../../parameters/parameter.ts";
+import { frameParameters, videoParameters } from "../../parameters/plain-parameters.ts";
 import { err, ok, type Result } from "../../result.ts";
 import { chunkArguments, chunkFile, NULL_OUTPUT } from "../chunks/chunk-muxers.ts";
 import type { ChunkVideo, VideoSpan } from "../chunks/chunk-video.ts";
@@ -116,15 +119,12 @@ export const asFile = (spec: HttpStreamOutput, video: EncodedVideo, source: Vide
   audio: null,
   keepsMetadata: false,
   fragmented: true,
-  fit: "pad",
-  transpose: null,
-  vflip: false,
-  hflip: false,
+  ...valuesOf({ ...frameParameters, ...videoParameters }),
   watermark: null,
   offsetMs: 0,
   durationMs: null,
   ...(spec.measuresQuality ? { measuresQuality: true } : {}),
-  ...(spec.dropsCaptions ? { dropsCaptions: true } : {}),
+  captions: spec.captions,
   ...(spec.burn ? { burn: spec.burn } : {}),
   // Screens show whole frames, and players of streams do not deinterlace (Apple's HLS authoring specification §1.15).
   deinterlace: source.interlaced,

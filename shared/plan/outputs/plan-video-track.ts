@@ -87,7 +87,7 @@ export function planVideoTrack(request: VideoTrackRequest): Result<PlannedVideoT
     ? inHardware(hardware, options)
     : inSoftware(options, request.span?.passLog ?? `${output.index}-pass`, capabilities);
   if (!encoding) return err(encoderFailure(video.codec));
-  const captions = planCaptions(track, timing, output.dropsCaptions === true, capabilities);
+  const captions = planCaptions(track, timing, output.captions === "drop", capabilities);
   const filters = [...captions.filters, ...input.filters, ...planned.value.filters, ...encoding.filters];
   const measures = "vmaf" in video.rate || output.measuresQuality ? [VMAF_NEED] : [];
   const needs = [encoderNeed(options), ...filterNeeds(filters), ...measures];

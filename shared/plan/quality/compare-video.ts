@@ -119,7 +119,8 @@ export function comparison({ view, made, subsample }: Compared, at: number, thre
 /** Shown part of the source, rotated, in square pixels. */
 function shownOf({ facts }: VideoTrack, { output }: QualityRequest, { crop }: FittedFrame): Size {
   const { displayWidth, displayHeight } = facts;
-  const [width, height] = output.transpose === null ? [displayWidth, displayHeight] : [displayHeight, displayWidth];
+  const [width, height] =
+    output.transpose === undefined ? [displayWidth, displayHeight] : [displayHeight, displayWidth];
   const share = ([numerator, denominator]: Ratio): number => numerator / denominator;
   return crop ? { width: width * share(crop.width), height: height * share(crop.height) } : { width, height };
 }

@@ -2,6 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { OutputSpec } from "../../job/output-spec.ts";
 import type { MediaProbe, ProbedStream } from "../../media/media-probe.ts";
+import { valuesOf } from "../../parameters/parameter.ts";
+import { frameParameters, videoParameters } from "../../parameters/plain-parameters.ts";
 import { HARDWARE_NAMES, type HardwareName } from "../../protocol/capabilities.ts";
 import type { Need } from "../../protocol/needs.ts";
 import { formatSpecs } from "../../testing/arbitrary-format.ts";
@@ -132,7 +134,7 @@ const TABLE: readonly OutputOptions[] = [
 ];
 
 const base = { index: 0, key: "k", format: "f", condition: null, path: "p" };
-const plain = { fit: "pad", transpose: null, vflip: false, hflip: false, watermark: null } as const;
+const plain = { ...valuesOf({ ...frameParameters, ...videoParameters }), watermark: null };
 
 /** An output of each valid format, and outputs with parameters that need filters. */
 const outputSpecs: fc.Arbitrary<OutputSpec> = fc.oneof(
@@ -140,14 +142,13 @@ const outputSpecs: fc.Arbitrary<OutputSpec> = fc.oneof(
   formatSpecs.map(
     (format): OutputSpec =>
       format.type === "video"
-        ? { ...base, ...plain, ...format, offsetMs: 0, durationMs: null, deinterlace: false }
+        ? { ...base, ...plain, ...format, offsetMs: 0, durationMs: null }
         : {
             ...base,
             ...plain,
             ...format,
             selection: { by: "number", number: 2 },
             square: false,
-            blur: null,
             sprite: null,
             vtt: null,
           },

@@ -6,10 +6,11 @@ import { parseFormat } from "../../format/parse-format.ts";
 import { AUDIO_ROLES, type RequestedAudio, type RequestedTrack } from "../../job/audio-tracks.ts";
 import { languageTag, UNDETERMINED } from "../../media/languages.ts";
 import type { AllowPrivate } from "../../network/address-policy.ts";
+import { flag, oneOf, PARAMETERS, whole } from "../../parameters/parameter.ts";
 import { ok, type Result } from "../../result.ts";
 import { strictObject } from "../../strict-object.ts";
 import { invalid } from "../parse-section.ts";
-import { allowedUrl, flag, oneOf, url, whole } from "./output-params.ts";
+import { allowedUrl, url } from "./output-params.ts";
 import { LANGUAGE_TAG, quotable } from "./subtitles.ts";
 
 const MAX_TRACKS = 16;
@@ -80,7 +81,12 @@ export const audio = z
     `must be \`all\`, or a list of 1 to ${MAX_TRACKS} audio tracks`,
   )
   .optional()
-  .describe("The audio tracks: a list, or `all` for each audio track of the input that can be decoded");
+  .describe("The audio tracks: a list, or `all` for each audio track of the input that can be decoded")
+  .register(PARAMETERS, {
+    label: "Audio tracks of the source",
+    help: "Other choices are in the JSON",
+    forms: ["video", "stream"],
+  });
 
 type Params = z.infer<typeof audio>;
 type TrackParams = z.infer<typeof track>;

@@ -2,9 +2,10 @@
 import * as z from "zod";
 import { BURN_POSITIONS, type BurnSpec, type CaptionStyle, DEFAULT_STYLE, FONT_NAME } from "../../job/burn.ts";
 import type { AllowPrivate } from "../../network/address-policy.ts";
+import { flag, oneOf, PARAMETERS } from "../../parameters/parameter.ts";
 import { ok, type Result } from "../../result.ts";
 import { strictObject } from "../../strict-object.ts";
-import { allowedUrl, flag, oneOf, url } from "./output-params.ts";
+import { allowedUrl, url } from "./output-params.ts";
 import { parseTextSource, textSource } from "./subtitles.ts";
 
 /** Percentages of the frame's height. */
@@ -30,6 +31,12 @@ const FONT_RULE = "must be the name of a font, or an object with the `url` of a 
 
 export const burn = strictObject({
   ...textSource,
+  url: textSource.url
+    .clone()
+    .register(PARAMETERS, { label: "Burnt-in captions", example: "https://example.com/en.vtt" }),
+  from: textSource.from
+    .clone()
+    .register(PARAMETERS, { label: "Captions of the source", example: "en", help: "Instead of a file: a language" }),
   font: z
     .union(
       [
@@ -45,12 +52,13 @@ export const burn = strictObject({
   outline_color: color.default(DEFAULT_STYLE.outlineColor).describe("Color of the outline"),
   background: color.optional().describe("Color of a box behind the text; none by default"),
   outline: percent(OUTLINE, DEFAULT_STYLE.outline, "Width of the outline"),
-  position: oneOf(BURN_POSITIONS).default(DEFAULT_STYLE.position),
+  position: oneOf(BURN_POSITIONS).default(DEFAULT_STYLE.position).register(PARAMETERS, { label: "Their place" }),
   margin: percent(MARGIN, DEFAULT_STYLE.margin, "Distance from the edge"),
   keep_style: flag.default(true).describe("Keep the styles of ASS files, and the positions and colors of other files"),
 })
   .optional()
-  .describe("Captions of a file or of the input, drawn into the frames");
+  .describe("Captions of a file or of the input, drawn into the frames")
+  .register(PARAMETERS, { changesVideo: true, cli: false });
 
 type BurnParam = z.infer<typeof burn>;
 

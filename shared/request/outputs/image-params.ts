@@ -7,21 +7,14 @@ import { counterOf, joinPath } from "../../job/object-name.ts";
 import { imageFileCount } from "../../job/output-files.ts";
 import type { FrameSelection, ImageOutput } from "../../job/output-spec.ts";
 import type { AllowPrivate } from "../../network/address-policy.ts";
+import { PARAMETERS, valuesOf, whole } from "../../parameters/parameter.ts";
+import { frameParameters, imageParameters } from "../../parameters/plain-parameters.ts";
 import { ok, type Result } from "../../result.ts";
 import { strictObject } from "../../strict-object.ts";
 import { cleanPath } from "../clean-path.ts";
 import { invalid, parseSection } from "../parse-section.ts";
 import { burn, parseBurn } from "./burn.ts";
-import {
-  fileParams,
-  filePath,
-  flag,
-  type Named,
-  parseVideoFilters,
-  seconds,
-  videoFilterParams,
-  whole,
-} from "./output-params.ts";
+import { fileParam, formatParams, type Named, parseWatermark, seconds, watermark } from "./output-params.ts";
 
 /** Maximum number of images of an output by `number` or `offsets`, and of images on a sprite sheet (api-v2 §5). */
 const MAX_IMAGES = 100;
@@ -45,17 +38,26 @@ const onOff = <Defaults>(defaults: Defaults) => z.boolean().transform((on) => (o
 const still = {
   number: whole(1, MAX_IMAGES)
     .optional()
-    .describe(`Number of images, spread evenly over the duration: 1 to ${MAX_IMAGES}`),
+    .describe(`Number of images, spread evenly over the duration: 1 to ${MAX_IMAGES}`)
+    .register(PARAMETERS, { label: "Number of images", help: "Spread evenly", first: true, forms: ["image"] }),
   offsets: z
     .array(seconds.min(0, "must be 0 or more"), "must be a list of numbers of seconds")
     .min(1, "must contain at least one offset")
     .max(MAX_IMAGES, `must have at most ${MAX_IMAGES} offsets`)
     .optional()
-    .describe("The timestamps of the images, in seconds"),
+    .describe("The timestamps of the images, in seconds")
+    .register(PARAMETERS, {
+      label: "At",
+      example: "1, 10, 30",
+      help: "Seconds. Instead of a number",
+      forms: ["image"],
+      cli: false,
+    }),
   interval: seconds
     .min(0, "must be 0 or more")
     .optional()
-    .describe("One image every so many seconds; 0 chooses 2 to 30 by the length of the input"),
+    .describe("One image every so many seconds; 0 chooses 2 to 30 by the length of the input")
+    .register(PARAMETERS, { label: "Every", help: "Seconds; 0 is automatic. Instead of a number", forms: ["image"] }),
   sprite: z
     .union(
       [
@@ -68,39 +70,46 @@ const still = {
       "must be true, false or an object with the whole numbers `limit` and `columns`",
     )
     .optional()
-    .describe("Combine the images into sprite sheets"),
+    .describe("Combine the images into sprite sheets")
+    .register(PARAMETERS, { label: "Sprite sheets", forms: ["image"], cli: false }),
   vtt: z
     .union(
       [onOff({ filename: undefined }), strictObject({ filename: vttName.optional() })],
       "must be true, false or an object with `filename`, a name that ends in .vtt",
     )
     .optional()
-    .describe("Create a WebVTT file that maps timestamps to images"),
+    .describe("Create a WebVTT file that maps timestamps to images")
+    .register(PARAMETERS, { label: "WebVTT file for seek bars", forms: ["image"] }),
 };
 const animated = {
   scene: strictObject({
-    number: whole(1, MAX_SCENES).default(1).describe(`Number of scenes, 1 to ${MAX_SCENES}`),
+    number: whole(1, MAX_SCENES)
+      .default(1)
+      .describe(`Number of scenes, 1 to ${MAX_SCENES}`)
+      .register(PARAMETERS, { label: "Scenes", first: true }),
     duration: seconds
       .positive("must be more than 0 seconds")
       .max(MAX_SCENE_SECONDS, `must be at most ${MAX_SCENE_SECONDS} seconds`)
       .default(MAX_SCENE_SECONDS)
-      .describe("Length of each scene, in seconds"),
+      .describe("Length of each scene, in seconds")
+      .register(PARAMETERS, { label: "Length of each", help: "Seconds" }),
   })
     .optional()
-    .describe("Scenes of a gif or webp_anim, spread evenly over the duration"),
+    .describe("Scenes of a gif or webp_anim, spread evenly over the duration")
+    .register(PARAMETERS, { forms: ["animated"], cli: false }),
 };
 
 export const ImageParams = strictObject({
-  path: filePath.describe(
+  path: fileParam(
     "The path of the file in the storage, with a counter such as `%02d` if there may be more than one file",
   ),
-  ...fileParams,
+  ...formatParams,
   ...still,
   ...animated,
-  square: flag.default(false).describe("Crop to the center square"),
-  blur: whole(1, 5).optional().describe("Blur strength, 1 to 5"),
+  ...imageParameters,
   burn,
-  ...videoFilterParams,
+  ...frameParameters,
+  watermark,
 }).describe(
   "Images from the video. At most one of `number`, `offsets` and `interval` is allowed. Animated formats have `scene`, " +
     "and none of `number`, `offsets`, `interval`, `sprite` and `vtt`",
@@ -116,23 +125,22 @@ export function parseImage(
   const field = `outputs.${name}`;
   const parsed = parseSection(ImageParams, params, field, "output_param_not_valid");
   if (!parsed.ok) return parsed;
-  const { key = name, path, if: condition = null, square, blur = null, sprite, vtt } = parsed.value;
+  const { key = name, path, if: condition = null, sprite, vtt } = parsed.value;
   const misplaced = misplacedParam(format, parsed.value);
   if (misplaced) return invalid("output_param_not_valid", `\`${field}.${misplaced.param}\` ${misplaced.why}`);
-  const filters = parseVideoFilters(parsed.value, field, allow);
-  if (!filters.ok) return filters;
+  const overlay = parseWatermark(parsed.value.watermark, field, allow);
+  if (!overlay.ok) return overlay;
   const burnt = parseBurn(parsed.value.burn, field, allow);
   if (!burnt.ok) return burnt;
   const output: ImageOutput = {
     ...base,
     ...format,
-    ...filters.value,
+    ...valuesOf({ ...frameParameters, ...imageParameters }, parsed.value),
+    watermark: overlay.value,
     ...burnt.value,
     key,
     path,
     condition,
-    square,
-    blur,
     selection: selectionOf(format, parsed.value),
     sprite: sprite ? { limit: sprite.limit ?? null, columns: sprite.columns } : null,
     vtt: vtt ? { path: vttPath(path, vtt.filename) } : null,

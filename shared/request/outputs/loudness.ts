@@ -1,6 +1,7 @@
 // The parameter `loudness` of outputs with encoded audio.
 import * as z from "zod";
 import type { LoudnessSpec } from "../../job/loudness.ts";
+import { PARAMETERS } from "../../parameters/parameter.ts";
 import { strictObject } from "../../strict-object.ts";
 
 /** Bounds of the target in LUFS, of the true peak in dBTP and of the tolerance in LU, with defaults. */
@@ -33,7 +34,8 @@ export const loudness = z
   .describe(
     "Loudness of the encoded audio in LUFS (ITU-R BS.1770-4): one gain for the whole output, and a limiter where the " +
       "true peak would exceed -1 dBTP. `measure` changes nothing and adds the loudness to the metadata",
-  );
+  )
+  .register(PARAMETERS, { label: "Loudness", example: "-16", help: "LUFS, or measure to only measure it" });
 
 /** Returns the requested loudness as outputs store it; an empty object without the parameter. */
 export function parseLoudness(value: z.infer<typeof loudness>): { readonly loudness?: LoudnessSpec } {

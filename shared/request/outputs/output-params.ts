@@ -4,9 +4,9 @@ import * as z from "zod";
 import { FormatHash } from "../../format/format-hash.ts";
 import { SOURCE_NAMES } from "../../job/metadata.ts";
 import { counterOf, joinPath } from "../../job/object-name.ts";
-import { CAPTIONS, FITS, WATERMARK_POSITIONS } from "../../job/output-spec.ts";
-import { nearest } from "../../nearest.ts";
+import { WATERMARK_POSITIONS, type Watermark } from "../../job/output-spec.ts";
 import { type AllowPrivate, checkUrl } from "../../network/address-policy.ts";
+import { oneOf, PARAMETERS } from "../../parameters/parameter.ts";
 import { ok, type Result } from "../../result.ts";
 import { strictObject } from "../../strict-object.ts";
 import { cleanPath } from "../clean-path.ts";
@@ -28,21 +28,9 @@ const MAX_URL_CHARS = 2000;
 export const seconds = z
   .number(required(": a number of seconds", "must be a number of seconds"))
   .max(MAX_SECONDS, `must be at most ${MAX_SECONDS} seconds`);
-export const flag = z.boolean("must be true or false");
 export const url = z
   .string(required(": an http or https URL", "must be a string with a URL"))
   .max(MAX_URL_CHARS, `must have at most ${MAX_URL_CHARS} characters`);
-
-export const whole = (min: number, max: number) =>
-  z.int("must be a whole number").min(min, `must be ${min} or more`).max(max, `must be ${max} or less`);
-
-export const oneOf = <Choice extends string>(choices: readonly Choice[]) =>
-  z.enum(choices, { error: ({ input }) => `must be one of ${choices.join(", ")}${suggestionFor(input, choices)}` });
-
-const suggestionFor = (given: unknown, choices: readonly string[]): string => {
-  const meant = typeof given === "string" ? nearest(given.replaceAll(/[-_ ]/g, ""), choices) : null;
-  return meant === null ? "" : `; did you mean \`${meant}\`?`;
-};
 
 const location = (what: string, example: string) =>
   z
@@ -53,7 +41,7 @@ const location = (what: string, example: string) =>
 const V1_COUNTER = /#num#/i;
 
 /** The path of a file, below the path of the storage. */
-export const filePath = location("file", "video/720p.mp4")
+const filePath = location("file", "video/720p.mp4")
   .refine((value) => /[^/]$/.test(value), "must be the path of a file, not of a folder")
   .transform((value) => joinPath("", value))
   .check(cleanPath);
@@ -73,14 +61,23 @@ const key = z
 
 /** Parameters of all outputs. */
 export const commonParams = {
-  key: key.describe(
-    "Identifies the output in responses, unique in the job; the format by default, in an array with its index from 1",
-  ),
+  key: key
+    .describe(
+      "Identifies the output in responses, unique in the job; the format by default, in an array with its index from 1",
+    )
+    .register(PARAMETERS, { label: "Key", help: "Names the output in responses; the format by default" }),
   if: z
     .string("must be a string with a condition")
     .optional()
-    .describe("The output is created only if this condition is true, such as `{{ input.width }} >= 1280`"),
+    .describe("The output is created only if this condition is true, such as `{{ input.width }} >= 1280`")
+    .register(PARAMETERS, { label: "Only if", example: "{{ input.width }} >= 1280" }),
 };
+
+/** The parameter `path` of a file. */
+export const fileParam = (description = "The path of the file in the storage") =>
+  filePath
+    .describe(description)
+    .register(PARAMETERS, { label: "Path in the storage", example: "video/720p.mp4", first: true });
 
 /** Hints for specs of a format that are given as parameters of the output. */
 export const FORMAT_SPEC_HINTS: Readonly<Record<string, string>> = Object.fromEntries(
@@ -90,61 +87,38 @@ export const FORMAT_SPEC_HINTS: Readonly<Record<string, string>> = Object.fromEn
   ]),
 );
 
-/** Parameters of all outputs that are files. */
-export const fileParams = {
+/** Parameters of all outputs with a format. */
+export const formatParams = {
   ...commonParams,
   format: FormatHash.optional().describe("Specs that override those in the name of the output"),
 };
 
-const TRANSPOSE_RULE = "must be 0 to 3, not an angle: 1 is 90° clockwise, 2 is 90° counterclockwise";
+export const watermark = z
+  .union(
+    [
+      z.literal(false),
+      strictObject({
+        url: url
+          .describe("The http or https URL of the overlay image")
+          .register(PARAMETERS, { label: "Watermark", example: "https://example.com/logo.png" }),
+        position: oneOf(WATERMARK_POSITIONS).default("bottomright").register(PARAMETERS, { label: "Its corner" }),
+      }),
+    ],
+    `must be false or an object with \`url\` and \`position\`, which is one of ${WATERMARK_POSITIONS.join(", ")}`,
+  )
+  .optional()
+  .describe("An image to overlay on all frames")
+  .register(PARAMETERS, { changesVideo: true, cli: false });
 
-/** Parameters of all outputs with video or images. */
-export const videoFilterParams = {
-  fit: oneOf(FITS)
-    .optional()
-    .describe("How to fit video of another aspect ratio into the output size: pad (default) or crop"),
-  transpose: z
-    .int(TRANSPOSE_RULE)
-    .min(0, TRANSPOSE_RULE)
-    .max(3, TRANSPOSE_RULE)
-    .optional()
-    .describe(
-      "Rotation by 90°: 0 counterclockwise and flipped, 1 clockwise, 2 counterclockwise, 3 clockwise and flipped",
-    ),
-  vflip: flag.optional().describe("Flip vertically"),
-  hflip: flag.optional().describe("Flip horizontally"),
-  watermark: z
-    .union(
-      [
-        z.literal(false),
-        strictObject({
-          url: url.describe("The http or https URL of the overlay image"),
-          position: oneOf(WATERMARK_POSITIONS).default("bottomright"),
-        }),
-      ],
-      `must be false or an object with \`url\` and \`position\`, which is one of ${WATERMARK_POSITIONS.join(", ")}`,
-    )
-    .optional()
-    .describe("An image to overlay on all frames"),
-};
-
-export const captions = oneOf(CAPTIONS)
-  .default("keep")
-  .describe(
-    "Closed captions inside of the input's video (CEA-608 and CEA-708): keep (default) copies them where the encoder " +
-      "supports it, and announces them in streams",
-  );
-
-type VideoFilterParams = z.infer<z.ZodObject<typeof videoFilterParams>>;
-
-/** Returns the filter parameters with their defaults. Rejects a watermark whose URL is not allowed. */
-export function parseVideoFilters(params: VideoFilterParams, field: string, allow: AllowPrivate) {
-  const { fit = "pad", transpose = null, vflip = false, hflip = false } = params;
-  const plain = { fit, transpose, vflip, hflip };
-  if (!params.watermark) return ok({ ...plain, watermark: null });
-  const imageUrl = allowedUrl(params.watermark.url, `${field}.watermark.url`, allow);
-  if (!imageUrl.ok) return imageUrl;
-  return ok({ ...plain, watermark: { ...params.watermark, url: imageUrl.value } });
+/** Returns the watermark; null if there is none. Rejects a URL that is not allowed. */
+export function parseWatermark(
+  value: z.infer<typeof watermark>,
+  field: string,
+  allow: AllowPrivate,
+): Result<Watermark | null> {
+  if (!value) return ok(null);
+  const imageUrl = allowedUrl(value.url, `${field}.watermark.url`, allow);
+  return imageUrl.ok ? ok({ ...value, url: imageUrl.value }) : imageUrl;
 }
 
 /** Returns the normalized URL, or an error that names the field. */

@@ -21,7 +21,7 @@ const formatOf = (text: string) => {
   return parsed.ok ? parsed.value : null;
 };
 
-const UNCHANGED = { fit: "pad", transpose: null, vflip: false, hflip: false, watermark: null };
+const UNCHANGED = { fit: "pad", vflip: false, hflip: false, watermark: null };
 const TRACK = {
   from: null,
   url: null,
@@ -75,19 +75,27 @@ const BURN = {
   },
 };
 const LOUDNESS = { targetLufs: -16, truePeakDb: -1, toleranceLu: 0.2 };
-const VIDEO = { ...UNCHANGED, index: 0, condition: null, offsetMs: 0, durationMs: null, deinterlace: false };
+const VIDEO = {
+  ...UNCHANGED,
+  index: 0,
+  condition: null,
+  offsetMs: 0,
+  durationMs: null,
+  deinterlace: false,
+  captions: "keep",
+};
 const IMAGE = {
   ...UNCHANGED,
   index: 0,
   condition: null,
   selection: { by: "number", number: 1 },
   square: false,
-  blur: null,
   sprite: null,
   vtt: null,
 };
 const RATED = "mp4:720p::quality=vmaf93";
 const STREAM = {
+  captions: "keep",
   index: 0,
   condition: null,
   type: "httpstream",
@@ -122,7 +130,7 @@ describe("parseOutputs", () => {
       { path: "a", deinterlace: true, watermark: { url: "https://a.example/%C3%BC.png", position: "bottomright" } },
     ],
     ["mp4:copy:x", { path: "a", watermark: false, vflip: false, captions: "keep" }, { path: "a" }],
-    ["mp4:hevc", { path: "a", captions: "drop" }, { path: "a", dropsCaptions: true }],
+    ["mp4:hevc", { path: "a", captions: "drop" }, { path: "a", captions: "drop" }],
     ["mp4", { path: "a", loudness: -16 }, { path: "a", loudness: LOUDNESS }],
     ["mkv", { path: "a", subtitles: "all" }, { path: "a", subtitles: "all" }],
     ["mp4", { path: "a", subtitles: [] }, { path: "a" }],
@@ -277,7 +285,7 @@ describe("parseOutputs", () => {
     ],
     [
       { hls: { path: "/" }, captions: "drop" },
-      { hls: { path: "", ...TS }, dropsCaptions: true },
+      { hls: { path: "", ...TS }, captions: "drop" },
     ],
     [
       { path: "/video/", hls: { path: "hls/" }, dash: { path: "/dash", hlsfmp4: true }, key: "s" },

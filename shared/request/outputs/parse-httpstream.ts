@@ -7,6 +7,8 @@ import type { RequestedTrack } from "../../job/audio-tracks.ts";
 import { joinPath } from "../../job/object-name.ts";
 import type { HttpStreamOutput, SegmentFormat } from "../../job/output-spec.ts";
 import type { AllowPrivate } from "../../network/address-policy.ts";
+import { valuesOf } from "../../parameters/parameter.ts";
+import { streamParameters } from "../../parameters/plain-parameters.ts";
 import { ok, type Result } from "../../result.ts";
 import { invalid, parseSection } from "../parse-section.ts";
 import { parseAudio } from "./audio-tracks.ts";
@@ -24,7 +26,7 @@ export function parseHttpStream(
   const field = `outputs.${name}`;
   const parsed = parseSection(HttpStreamParams, params, field, "output_param_not_valid");
   if (!parsed.ok) return parsed;
-  const { key = name, if: condition = null, path, hls, dash, encryption, thumbnails } = parsed.value;
+  const { key = name, if: condition = null, path, hls, dash, encryption } = parsed.value;
   const conflict = conflictIn(parsed.value);
   if (conflict) return invalid("output_param_not_valid", `\`${field}${conflict}`);
   const variants = parseVariants(parsed.value.variants ?? DEFAULT_LADDER, `${field}.variants`);
@@ -61,7 +63,7 @@ export function parseHttpStream(
     type: "httpstream",
     key,
     condition,
-    thumbnails,
+    ...valuesOf(streamParameters, parsed.value),
     livePlaylist: parsed.value.live_playlist,
     hls: hls ? { path: joinPath(path, hls.path), segments, muxed: hls.version === 3 } : null,
     dash: dash ? { path: joinPath(path, dash.path), hlsFmp4: dash.hlsfmp4 } : null,
@@ -72,7 +74,6 @@ export function parseHttpStream(
     segmentDurationMs: parsed.value.segment_duration * 1000,
     encryption: encryption ? { key: encryption.key?.toLowerCase() ?? null, keyUri: encryption.key_uri } : null,
     subtitles: subtitles.value,
-    ...(parsed.value.captions === "drop" ? { dropsCaptions: true } : {}),
     ...parseLoudness(parsed.value.loudness),
     ...tracks.value,
     ...burnt.value,

@@ -2,10 +2,11 @@
 import * as z from "zod";
 import { CAPTION_CHANNELS, SUBTITLE_KINDS, type SubtitleSpec, type Subtitles } from "../../job/subtitles.ts";
 import type { AllowPrivate } from "../../network/address-policy.ts";
+import { type Declaration, flag, oneOf } from "../../parameters/parameter.ts";
 import { ok, type Result } from "../../result.ts";
 import { strictObject } from "../../strict-object.ts";
 import { invalid } from "../parse-section.ts";
-import { allowedUrl, flag, oneOf, url } from "./output-params.ts";
+import { allowedUrl, url } from "./output-params.ts";
 
 const MAX_SUBTITLES = 50;
 const MAX_TRACK = 1000;
@@ -82,6 +83,13 @@ export const subtitles = z
     "must be a list of subtitles, or all",
   )
   .describe("Text tracks, at most one of them the default. `all`: each text track of the input");
+
+/** The declaration of `subtitles`, whose schema depends on the output. */
+export const SUBTITLES: Declaration = {
+  label: "Subtitles of the source",
+  help: "Other choices are in the JSON",
+  forms: ["video", "stream"],
+};
 
 /** Normalizes a name as playlists do (RFC 8216 §4.1): names that look the same are the same. */
 const composed = (name: string): string => name.normalize("NFC");

@@ -3,18 +3,29 @@
 import type { TextFormat } from "../../format/format-spec.ts";
 import type { TextOutput } from "../../job/output-spec.ts";
 import type { AllowPrivate } from "../../network/address-policy.ts";
+import { PARAMETERS } from "../../parameters/parameter.ts";
 import { ok, type Result } from "../../result.ts";
 import { strictObject } from "../../strict-object.ts";
 import { parseSection } from "../parse-section.ts";
-import { commonParams, filePath, type Named } from "./output-params.ts";
+import { commonParams, fileParam, type Named } from "./output-params.ts";
 import { language, parseTextSource, textSource } from "./subtitles.ts";
 
 export const TextParams = strictObject({
-  path: filePath.describe("The path of the file in the storage"),
+  path: fileParam(),
   ...commonParams,
-  ...textSource,
-  optional: textSource.optional.describe("Skip the output if the input lacks the track"),
-  language: language.describe("BCP 47 tag of the file at `url`, for text that is not in Unicode"),
+  url: textSource.url
+    .clone()
+    .register(PARAMETERS, { label: "File instead of a track", example: "https://example.com/en.srt", cli: false }),
+  from: textSource.from
+    .clone()
+    .register(PARAMETERS, { label: "Track of the source", example: "en", help: "Number or language", first: true }),
+  optional: textSource.optional
+    .describe("Skip the output if the input lacks the track")
+    .register(PARAMETERS, { label: "Skip the output without its track" }),
+  shift: textSource.shift.clone().register(PARAMETERS, { label: "Show later by", help: "Seconds; negative: earlier" }),
+  language: language
+    .describe("BCP 47 tag of the file at `url`, for text that is not in Unicode")
+    .register(PARAMETERS, { label: "Language of the file", example: "de", help: "For text that is not in Unicode" }),
 }).describe("A WebVTT or SubRip file with text of the input or of another file");
 
 export function parseText(

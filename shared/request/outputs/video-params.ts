@@ -4,6 +4,8 @@ import { singleTrackReason, TEXT_TRACK_CONTAINERS, textCodecOf } from "../../for
 import type { VideoFormat } from "../../format/format-spec.ts";
 import type { VideoOutput } from "../../job/output-spec.ts";
 import type { AllowPrivate } from "../../network/address-policy.ts";
+import { declarationsOf, PARAMETERS, valuesOf } from "../../parameters/parameter.ts";
+import { frameParameters, videoParameters } from "../../parameters/plain-parameters.ts";
 import { ok, type Result } from "../../result.ts";
 import { strictObject } from "../../strict-object.ts";
 import { invalid, parseSection } from "../parse-section.ts";
@@ -11,39 +13,41 @@ import { audio, parseAudio } from "./audio-tracks.ts";
 import { burn, parseBurn } from "./burn.ts";
 import { loudness, parseLoudness } from "./loudness.ts";
 import {
-  captions,
   FORMAT_SPEC_HINTS,
-  fileParams,
-  filePath,
-  flag,
+  fileParam,
+  formatParams,
   type Named,
-  parseVideoFilters,
+  parseWatermark,
   seconds,
-  videoFilterParams,
+  watermark,
 } from "./output-params.ts";
-import { parseSubtitles, subtitles } from "./subtitles.ts";
-
-/** Parameters that change the video and therefore require encoding it. */
-const videoChanges = {
-  ...videoFilterParams,
-  deinterlace: flag.optional().describe("Deinterlace interlaced video"),
-  captions,
-  burn,
-};
+import { parseSubtitles, SUBTITLES, subtitles } from "./subtitles.ts";
 
 export const VideoParams = strictObject(
   {
-    path: filePath.describe("The path of the file in the storage"),
-    ...fileParams,
-    offset: seconds.min(0, "must be 0 or more").optional().describe("Where in the input the output starts, in seconds"),
-    duration: seconds.positive("must be more than 0 seconds").optional().describe("Length of the output, in seconds"),
-    ...videoChanges,
+    path: fileParam(),
+    ...formatParams,
+    offset: seconds
+      .min(0, "must be 0 or more")
+      .optional()
+      .describe("Where in the input the output starts, in seconds")
+      .register(PARAMETERS, { label: "Start at", help: "Seconds" }),
+    duration: seconds
+      .positive("must be more than 0 seconds")
+      .optional()
+      .describe("Length of the output, in seconds")
+      .register(PARAMETERS, { label: "Length", help: "Seconds" }),
+    ...frameParameters,
+    watermark,
+    ...videoParameters,
+    burn,
     loudness,
     audio,
-    subtitles: subtitles.optional(),
+    subtitles: subtitles.optional().register(PARAMETERS, SUBTITLES),
   },
   { elsewhere: FORMAT_SPEC_HINTS },
 ).describe("A file with video and audio, or with one of them. Parameters that change the video require encoding it");
+const DECLARED = declarationsOf(VideoParams);
 
 export function parseVideo(
   { name, ...base }: Named,
@@ -54,14 +58,15 @@ export function parseVideo(
   const field = `outputs.${name}`;
   const parsed = parseSection(VideoParams, params, field, "output_param_not_valid");
   if (!parsed.ok) return parsed;
-  const { key = name, path, if: condition = null, offset = 0, duration, deinterlace = false } = parsed.value;
+  const { key = name, path, if: condition = null, offset = 0, duration } = parsed.value;
   const obstacle = !format.video
     ? "the format has no video"
     : format.video.codec === "copy"
       ? "the format copies the video without encoding it"
       : null;
   const change = Object.entries(parsed.value).find(
-    ([param, value]) => Object.hasOwn(videoChanges, param) && value !== false && value !== "keep",
+    ([param, value]) =>
+      Object.hasOwn(params, param) && DECLARED.get(param)?.changesVideo && value !== false && value !== "keep",
   );
   if (obstacle && change) {
     return invalid("output_param_not_valid", `\`${field}.${change[0]}\` is not allowed, because ${obstacle}`);
@@ -74,8 +79,8 @@ export function parseVideo(
   if (silent && parsed.value.loudness !== undefined) {
     return invalid("output_param_not_valid", `\`${field}.loudness\` is not allowed, because ${silent}`);
   }
-  const filters = parseVideoFilters(parsed.value, field, allow);
-  if (!filters.ok) return filters;
+  const overlay = parseWatermark(parsed.value.watermark, field, allow);
+  if (!overlay.ok) return overlay;
   const owner = {
     container: format.container,
     format: format.audio,
@@ -94,14 +99,13 @@ export function parseVideo(
   return ok({
     ...base,
     ...format,
-    ...filters.value,
+    ...valuesOf({ ...frameParameters, ...videoParameters }, parsed.value),
+    watermark: overlay.value,
     key,
     path,
     condition,
-    deinterlace,
     offsetMs: offset * 1000,
     durationMs: duration === undefined ? null : duration * 1000,
-    ...(parsed.value.captions === "drop" ? { dropsCaptions: true } : {}),
     ...parseLoudness(parsed.value.loudness),
     ...tracks.value,
     ...(texts.value.length > 0 ? { subtitles: texts.value } : {}),
