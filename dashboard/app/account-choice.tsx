@@ -16,11 +16,11 @@ import { useResource } from "../parts/use-resource.ts";
 /** Lets an operator choose an account before the first page. */
 export function AccountChoice() {
   const accounts = useResource((signal) => admin.accounts.list({ signal }), []);
-  const [made, setMade] = useState<Made | null>(null);
-  const create = (name: string): Promise<void> => admin.accounts.create(name).then((key) => setMade({ name, key }));
+  const [newKey, setNewKey] = useState<Made | null>(null);
+  const create = (name: string): Promise<void> => admin.accounts.create(name).then((key) => setNewKey({ name, key }));
   const { onSubmit, isBusy, error } = useForm(({ text }) => create(text("name")));
   if (!session.value?.operator) return null;
-  if (made) return <NewAccountKey made={made} />;
+  if (newKey) return <NewAccountKey made={newKey} />;
   return (
     <Loaded of={accounts}>
       {(list) => (
@@ -84,12 +84,12 @@ function NewAccountKey({ made: { name, key: created } }: { readonly made: Made }
 
 /** Shows the chosen account; operators can change it. */
 export function AccountMenu() {
-  const shown = account.value;
-  if (!session.value?.operator) return shown && <span class="account ellipsis">{shown.name}</span>;
+  const chosen = account.value;
+  if (!session.value?.operator) return chosen && <span class="account ellipsis">{chosen.name}</span>;
   return (
     <button type="button" class="quiet account" onClick={() => chooseAccount(null)} title="Choose another account">
       <span class="visually-hidden">Account:</span>
-      <span class="ellipsis">{shown?.name ?? "No account"}</span>
+      <span class="ellipsis">{chosen?.name ?? "No account"}</span>
       <span class="chip">operator</span>
     </button>
   );

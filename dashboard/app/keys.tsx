@@ -13,9 +13,9 @@ const NAMES: Readonly<Record<string, string>> = {
 /** Renders `j, ArrowDown` as "j or ↓", and `g j` as "g then j". */
 export function Keys({ keys }: { readonly keys: string }) {
   const parts: (JSX.Element | string)[] = [];
-  for (const [at, one] of keys.split(", ").entries()) {
+  for (const [at, sequence] of keys.split(", ").entries()) {
     if (at > 0) parts.push(" or ");
-    for (const [place, key] of (one === " " ? [one] : one.split(" ")).entries()) {
+    for (const [place, key] of (sequence === " " ? [sequence] : sequence.split(" ")).entries()) {
       if (place > 0) parts.push(" then ");
       parts.push(<kbd key={`${at} ${place}`}>{NAMES[key] ?? key}</kbd>);
     }

@@ -128,12 +128,12 @@ function usePaletteKey(openPalette: () => void): void {
 
 /** Sets the tab's title to the page's name, and moves the focus to the start of a new page. */
 function useNewPage(main: HTMLElement | null): void {
-  const shown = useRef(path.value);
+  const lastPath = useRef(path.value);
   useEffect(() => {
     const label = ENTRIES.find(({ to }) => to === path.value)?.label ?? path.value.replace(/^\/jobs\//, "Job ");
     document.title = `${label} · Copra`;
-    if (shown.current === path.value) return;
-    shown.current = path.value;
+    if (lastPath.current === path.value) return;
+    lastPath.current = path.value;
     main?.focus({ preventScroll: true });
     scrollTo(0, 0);
   }, [path.value]);

@@ -14,7 +14,7 @@ const GROUPS = [
   },
 ];
 const VIEWS = [{ name: "Failed jobs of this week", address: "/?status=failed&from=7d" }];
-const found = (text: string) => matching(entriesOf(GROUPS, VIEWS), text).map((entry) => entry.text);
+const textsMatching = (text: string) => matching(entriesOf(GROUPS, VIEWS), text).map((entry) => entry.text);
 
 it.each<[typed: string, texts: string[]]>([
   ["", ["Cancel the job", "New job", "Failed jobs of this week"]],
@@ -23,9 +23,9 @@ it.each<[typed: string, texts: string[]]>([
   ["week FAILED", ["Failed jobs of this week"]],
   ["nodes", []],
 ])("the palette text %j finds the commands that have an effect now, and saved views", (typed, texts) => {
-  expect(found(typed)).toEqual(texts);
+  expect(textsMatching(typed)).toEqual(texts);
 });
 
 it("lists the entries first that start with the typed word", () => {
-  expect(found("n")).toEqual(["New job", "Cancel the job"]);
+  expect(textsMatching("n")).toEqual(["New job", "Cancel the job"]);
 });

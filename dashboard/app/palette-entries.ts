@@ -43,5 +43,5 @@ export function matching(entries: readonly Entry[], text: string): Entry[] {
   const begins = ({ text }: Entry): number => (text.toLowerCase().startsWith(first) ? 0 : 1);
   return entries
     .filter((entry) => words.every((word) => entry.text.toLowerCase().includes(word)))
-    .toSorted((one, other) => begins(one) - begins(other));
+    .toSorted((a, b) => begins(a) - begins(b));
 }

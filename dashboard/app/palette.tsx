@@ -82,13 +82,13 @@ export function Palette({ close }: { readonly close: () => void }) {
 
 /** The newest jobs that contain a text. */
 function useJobs(text: string): readonly Entry[] {
-  const [found, setFound] = useState<readonly Entry[]>([]);
+  const [entries, setEntries] = useState<readonly Entry[]>([]);
   useEffect(() => {
-    if (text.length < 2 || account.peek() === null) return setFound([]);
+    if (text.length < 2 || account.peek() === null) return setEntries([]);
     const abort = new AbortController();
     const search = async (): Promise<void> => {
       const { jobs } = await copra.jobs.page({ q: text, limit: MAX_JOBS }, { signal: abort.signal });
-      setFound(jobs.map((job) => ({ key: job.id, kind: "job", text: nameOf(job).name, to: `/jobs/${job.id}` })));
+      setEntries(jobs.map((job) => ({ key: job.id, kind: "job", text: nameOf(job).name, to: `/jobs/${job.id}` })));
     };
     // A failed search shows no jobs here; the list of jobs shows the error.
     const timer = setTimeout(() => search().catch(() => undefined), TYPING_MS);
@@ -97,5 +97,5 @@ function useJobs(text: string): readonly Entry[] {
       abort.abort();
     };
   }, [text]);
-  return found;
+  return entries;
 }

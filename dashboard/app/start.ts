@@ -75,7 +75,7 @@ async function mayRedeem(once: string): Promise<boolean> {
   });
 }
 
-const nameOf = (given: Account | null): string => (given ? `“${given.name}” (${given.id})` : "the operator");
+const nameOf = (account: Account | null): string => (account ? `“${account.name}” (${account.id})` : "the operator");
 
 /** Chooses the account of the last visit, or the only account. */
 async function chooseLastAccount(): Promise<void> {

@@ -106,10 +106,10 @@ export function ago(time: Time, now: number): string {
 }
 
 const formatter = (options: Intl.DateTimeFormatOptions) => {
-  const made = new Intl.DateTimeFormat(LOCALE, options);
+  const format = new Intl.DateTimeFormat(LOCALE, options);
   return (time: Time): string => {
     const at = timeOf(time);
-    return Number.isFinite(at) ? made.format(at) : UNKNOWN;
+    return Number.isFinite(at) ? format.format(at) : UNKNOWN;
   };
 };
 

@@ -22,7 +22,7 @@ it.each([
   ["G", [], false],
 ])("the keys %s run the shortcut %j", (keys, expected, begins) => {
   called.length = 0;
-  const found = findShortcut(GROUPS, keys);
-  found.run?.(new Event("keydown") as KeyboardEvent);
-  expect([called, found.begins]).toEqual([expected, begins]);
+  const shortcut = findShortcut(GROUPS, keys);
+  shortcut.run?.(new Event("keydown") as KeyboardEvent);
+  expect([called, shortcut.begins]).toEqual([expected, begins]);
 });

@@ -96,9 +96,9 @@ function onKeyDown(event: KeyboardEvent): void {
   // Speech input may type single letters, so people can switch these shortcuts off (WCAG 2.1.4).
   if (!preferences.value.shortcuts && key.length === 1) return;
   const sequence = pressed !== "" && event.timeStamp - pressedAt < SEQUENCE_MS ? `${pressed} ${key}` : key;
-  const found = findShortcut(shortcutGroups.peek(), sequence);
+  const shortcut = findShortcut(shortcutGroups.peek(), sequence);
   const { run, begins } =
-    found.run || found.begins || sequence === key ? found : findShortcut(shortcutGroups.peek(), key);
+    shortcut.run || shortcut.begins || sequence === key ? shortcut : findShortcut(shortcutGroups.peek(), key);
   pressed = begins ? key : "";
   pressedAt = event.timeStamp;
   if (!run) return;

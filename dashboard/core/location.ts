@@ -23,13 +23,13 @@ export const fragment = computed(() => current.value.hash.slice(1));
 export const href = (to: string): string => `${BASE}${to.replace(/^\/(?=$|[?#])/, "")}`;
 
 /** The last query of each visited page, by path. */
-const shown = new Map<string, string>();
+const queries = new Map<string, string>();
 effect(() => {
-  shown.set(path.value, current.value.search);
+  queries.set(path.value, current.value.search);
 });
 
 /** A page with its last query: the way back to a filtered list. */
-export const lastShown = (to: string): string => `${to}${shown.get(to) ?? ""}`;
+export const lastShown = (to: string): string => `${to}${queries.get(to) ?? ""}`;
 
 /** Shows another page, without a request. `replace`: the browser's "back" skips the present page. */
 export function navigate(to: string, { replace = false }: { readonly replace?: boolean } = {}): void {

@@ -27,10 +27,10 @@ export const ended = signal<string | null>(null);
 const ROOT = "/v2/session";
 
 effect(() => {
-  const [current, shown] = [session.value, account.value];
+  const [current, chosen] = [session.value, account.value];
   if (current === undefined) return;
-  if (!current?.expires_at || shown === null) rememberSession(null);
-  else rememberSession({ account: shown.id, operator: current.operator, until: Date.parse(current.expires_at) });
+  if (!current?.expires_at || chosen === null) rememberSession(null);
+  else rememberSession({ account: chosen.id, operator: current.operator, until: Date.parse(current.expires_at) });
 });
 
 async function problemOf(response: Response): Promise<Error> {
@@ -39,10 +39,10 @@ async function problemOf(response: Response): Promise<Error> {
 }
 
 /** Shows the pages of a session. */
-export function begin(given: Session): void {
+export function begin(started: Session): void {
   ended.value = null;
-  account.value = given.account;
-  session.value = given;
+  account.value = started.account;
+  session.value = started;
 }
 
 /** Reads the session of the browser's cookie; null if nobody is signed in. Throws if the service does not answer. */
@@ -55,8 +55,8 @@ export async function sessionOfCookie(): Promise<Session | null> {
 
 /** Reads the session of the browser's cookie into `session`. Throws if the service does not answer. */
 export async function readSession(): Promise<void> {
-  const found = await sessionOfCookie();
-  if (found) begin(found);
+  const started = await sessionOfCookie();
+  if (started) begin(started);
   else session.value = null;
 }
 

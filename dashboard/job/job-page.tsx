@@ -100,8 +100,8 @@ type FactsProps = {
 
 function Facts({ live, job, commands, request, changes }: FactsProps) {
   const { id } = job;
-  const asked = query.value.get("tab");
-  const chosen = TABS.find(({ name }) => name === asked)?.name ?? "commands";
+  const tab = query.value.get("tab");
+  const chosen = TABS.find(({ name }) => name === tab)?.name ?? "commands";
   const choose = (name: TabName): void => setQuery({ tab: name });
   useKeys(
     Object.fromEntries(

@@ -60,18 +60,18 @@ const confirmCancel = (jobs: string): Promise<boolean> =>
 function AllButton({ verb, view, counts }: Pick<BarProps, "view" | "counts"> & { readonly verb: Verb }) {
   const jobs = wholeView(verb, view);
   if (jobs === null || !counts) return null;
-  const statuses = POSSIBLE[verb].filter((one) => view.statuses.length === 0 || view.statuses.includes(one));
+  const statuses = POSSIBLE[verb].filter((status) => view.statuses.length === 0 || view.statuses.includes(status));
   const number = statuses.reduce((sum, status) => sum + (counts.counts[status] ?? 0), 0);
   if (number === 0) return null;
   const which = `${counts.capped ? "more than " : ""}${plural(number, "job")}`;
   const ask = async (): Promise<void> => {
-    const asked = {
+    const question = {
       title: `${WORDS[verb]} all ${statuses.map((status) => STATUS_WORDS[status]).join(" and ")} jobs?`,
       text: <p>{`${isFiltered(view) ? "That match the filter" : "Of this account"}: ${which} now.`}</p>,
       action: `${WORDS[verb]} all`,
       danger: verb === "cancel",
     };
-    if (await confirm(asked)) await changeJobs(verb, jobs);
+    if (await confirm(question)) await changeJobs(verb, jobs);
   };
   return <Button text={`${WORDS[verb]} all ${which} …`} class="quiet" onClick={ask} />;
 }

@@ -30,7 +30,7 @@ let abort = new AbortController();
 /** All jobs of a view that allow the change; null if its statuses exclude them. */
 export function wholeView(verb: Verb, view: View): JobSelection | null {
   const possible: readonly JobStatus[] = POSSIBLE[verb];
-  const statuses = view.statuses.length === 0 ? possible : view.statuses.filter((one) => possible.includes(one));
+  const statuses = view.statuses.length === 0 ? possible : view.statuses.filter((status) => possible.includes(status));
   return statuses.length === 0 ? null : { filter: { ...filterOf(view), status: statuses } };
 }
 

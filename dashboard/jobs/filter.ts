@@ -134,6 +134,6 @@ export const isFiltered = ({ q, statuses, from, to, tags }: View): boolean =>
 
 /** Adds a status, or removes it. All statuses become an empty list. */
 export function toggled(statuses: readonly JobStatus[], status: JobStatus): readonly JobStatus[] {
-  const next = STATUSES.filter((one) => statuses.includes(one) !== (one === status));
+  const next = STATUSES.filter((candidate) => statuses.includes(candidate) !== (candidate === status));
   return next.length === STATUSES.length ? [] : next;
 }

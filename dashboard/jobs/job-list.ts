@@ -17,11 +17,11 @@ const REFRESH_MS = 2000;
 const SEARCH_MS = 10_000;
 /** Counting reads up to 10,000 rows of each status. */
 const COUNT_MS = 10_000;
-const READ_MS = 300;
-/** From this number of jobs on, the page is read again instead of each job. */
-const MANY_READS = 8;
+const READ_INTERVAL_MS = 300;
+/** If more jobs changed, the page is read again instead of each job. */
+const MAX_SINGLE_READS = 8;
 /** The number of newest jobs that are compared to find jobs created since the page was read. */
-const NEWEST = 5;
+const NEWEST_JOBS = 5;
 /** Running jobs whose progress is read at a time. */
 const READ_RUNNING = 8;
 
@@ -47,7 +47,7 @@ export class JobList {
   readonly #refresh = new Throttle(REFRESH_MS, () => this.refresh());
   readonly #search = new Throttle(SEARCH_MS, () => this.refresh());
   readonly #recount = new Throttle(COUNT_MS, () => this.#count());
-  readonly #read = new Throttle(READ_MS, () => this.#readEnded());
+  readonly #read = new Throttle(READ_INTERVAL_MS, () => this.#readEnded());
 
   /** Shows other jobs. The previous jobs stay until the new jobs have been read. */
   async show(view: View): Promise<void> {
@@ -75,7 +75,7 @@ export class JobList {
       this.#refresh.soon();
       return true;
     }
-    const newest = await copra.jobs.page({ ...listOf(view), limit: NEWEST }, { signal }).catch(() => undefined);
+    const newest = await copra.jobs.page({ ...listOf(view), limit: NEWEST_JOBS }, { signal }).catch(() => undefined);
     if (signal.aborted) return true;
     if (!newest) return false;
     for (const { id } of newest.jobs) if (!rows.some((row) => row.id === id)) this.#unseen.add(id);
@@ -172,7 +172,7 @@ export class JobList {
   async #readEnded(): Promise<void> {
     const ids = [...this.#toRead];
     this.#toRead.clear();
-    if (ids.length > MANY_READS) this.#refresh.soon();
+    if (ids.length > MAX_SINGLE_READS) this.#refresh.soon();
     else await this.#readJobs(ids);
   }
 
@@ -228,7 +228,7 @@ class Throttle {
         this.#ranAt = performance.now();
         this.#run().catch(() => undefined);
       },
-      Math.max(SHORT_MS, this.#ranAt + this.#ms - performance.now()),
+      Math.max(MIN_DELAY_MS, this.#ranAt + this.#ms - performance.now()),
     );
   }
 
@@ -239,4 +239,4 @@ class Throttle {
 }
 
 /** Requests within this time run the work only once. */
-const SHORT_MS = 200;
+const MIN_DELAY_MS = 200;

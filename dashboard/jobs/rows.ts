@@ -65,7 +65,7 @@ export function thumbnailOf({ outputs }: Pick<Job, "outputs">): string | undefin
       urls: urls.filter((url): url is string => typeof url === "string" && SHOWN.test(url.replace(/[?#].*/s, ""))),
     }))
     .filter(({ urls }) => urls.length > 0)
-    .sort((one, other) => one.width - other.width);
+    .sort((a, b) => a.width - b.width);
   const urls = images[0]?.urls ?? [];
   return urls[Math.floor((urls.length - 1) / 2)];
 }

@@ -12,7 +12,7 @@ export function SavedViews({ view }: { readonly view: View }) {
   const { views } = preferences.value;
   const address = addressOf(withColumns({ ...view, cursor: "" }));
   const [naming, setNaming] = useState<string | null>(null);
-  const shown = views.find((saved) => saved.address === address);
+  const open = views.find((saved) => saved.address === address);
   const others = (name: string) => views.filter((saved) => saved.name !== name);
   const save = (event: Event): void => {
     event.preventDefault();
@@ -33,17 +33,17 @@ export function SavedViews({ view }: { readonly view: View }) {
               key={saved.name}
               text={saved.name}
               class="filter-chip"
-              aria-pressed={saved === shown}
+              aria-pressed={saved === open}
               onClick={() => navigate(saved.address)}
             />
           ))}
         </fieldset>
       )}
-      {shown && <Button text="Forget this view" class="quiet" onClick={() => prefer({ views: others(shown.name) })} />}
-      {address !== "/" && !shown && naming === null && (
+      {open && <Button text="Forget this view" class="quiet" onClick={() => prefer({ views: others(open.name) })} />}
+      {address !== "/" && !open && naming === null && (
         <Button text="Save as …" class="quiet" onClick={() => setNaming("")} />
       )}
-      {address !== "/" && !shown && naming !== null && (
+      {address !== "/" && !open && naming !== null && (
         <form class="row" onSubmit={save}>
           <input
             type="text"

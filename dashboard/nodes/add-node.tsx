@@ -18,7 +18,7 @@ import { createToken, TokenFields } from "./token-fields.tsx";
 export function AddNode({ nodes, close }: { readonly nodes: readonly Node[]; readonly close: () => void }) {
   const [token, setToken] = useState<NewNodeToken | null>(null);
   const before = useRef<ReadonlyMap<string, Node["connected_at"]>>(new Map());
-  const made = (created: NewNodeToken): void => {
+  const showToken = (created: NewNodeToken): void => {
     before.current = new Map(nodes.map(({ id, connected_at }) => [id, connected_at]));
     setToken(created);
   };
@@ -29,7 +29,7 @@ export function AddNode({ nodes, close }: { readonly nodes: readonly Node[]; rea
   );
   return (
     <Dialog title="Add a node" close={close} wide>
-      {token === null ? <TokenForm made={made} /> : <Start token={token.node_token} come={come} />}
+      {token === null ? <TokenForm onToken={showToken} /> : <Start token={token.node_token} come={come} />}
       <footer>
         <Button text={token === null ? "Cancel" : "Done"} onClick={close} />
         {token === null && <Button type="submit" form="add-node" text="Create its token" class="primary" />}
@@ -38,8 +38,8 @@ export function AddNode({ nodes, close }: { readonly nodes: readonly Node[]; rea
   );
 }
 
-function TokenForm({ made }: { readonly made: (token: NewNodeToken) => void }) {
-  const { onSubmit, error } = useForm(async (fields) => made(await createToken(fields)));
+function TokenForm({ onToken }: { readonly onToken: (token: NewNodeToken) => void }) {
+  const { onSubmit, error } = useForm(async (fields) => onToken(await createToken(fields)));
   return (
     <form id="add-node" class="dialog-body stack" onSubmit={onSubmit}>
       <p>

@@ -50,9 +50,9 @@ describe("notes of a node", () => {
     ["another ffmpeg in another pool", { ffmpeg: "5.1", pool: "own" }, []],
     ["a spot machine", { spot: true }, ["Its machine may be taken away at any time"]],
   ])("lists the notes of a node: %s", (_, changes, expected) => {
-    const one = node(changes);
-    const nodes = [node({ id: "a" }), node({ id: "b" }), one];
-    expect(notesOf(one, usualVersions(nodes)).map(({ text }) => text)).toEqual(expected);
+    const changed = node(changes);
+    const nodes = [node({ id: "a" }), node({ id: "b" }), changed];
+    expect(notesOf(changed, usualVersions(nodes)).map(({ text }) => text)).toEqual(expected);
   });
 
   it("adds notes from the details of a node", () => {

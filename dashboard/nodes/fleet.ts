@@ -45,7 +45,7 @@ export function usualVersions(nodes: readonly Node[]): ReadonlyMap<string, strin
     counts.set(pool, versions.set(ffmpeg, (versions.get(ffmpeg) ?? 0) + 1));
   }
   const usual = [...counts].map(([pool, versions]) => {
-    const [most] = [...versions].sort(([, one], [, other]) => other - one);
+    const [most] = [...versions].sort(([, a], [, b]) => b - a);
     return [pool, most?.[0] ?? ""] as const;
   });
   return new Map(usual);

@@ -76,7 +76,7 @@ function useNodeKeys(
 ): void {
   const change = (verb: (node: Node) => NodeVerb) => (): void => {
     const id = focusedRow()?.dataset.id;
-    const node = nodes.find((one) => one.id === id);
+    const node = nodes.find((candidate) => candidate.id === id);
     if (node && verbsOf(node).includes(verb(node))) act(node, verb(node));
   };
   useKeys(

@@ -82,22 +82,22 @@ type ListProps = {
 
 function List({ nodes, waiting, reload }: ListProps) {
   const [filter, changeFilter] = useFilter();
-  const shown = nodes.filter((node) => matches(node, filter));
+  const matching = nodes.filter((node) => matches(node, filter));
   return (
     <div class="stack">
       <FleetFigures nodes={nodes} waiting={waiting} />
       <div class="row">
         <FleetSearch nodes={nodes} filter={filter} change={changeFilter} />
-        <ManyActions nodes={shown} onChange={reload} />
+        <ManyActions nodes={matching} onChange={reload} />
       </div>
       <NodeTable
-        nodes={shown.slice(0, MANY)}
+        nodes={matching.slice(0, MANY)}
         all={nodes}
         open={query.value.get("node") ?? ""}
         setOpen={(id) => setQuery({ node: id })}
         onChange={reload}
       />
-      {shown.length > MANY && <p class="muted">And {count(shown.length - MANY)} more: search for them.</p>}
+      {matching.length > MANY && <p class="muted">And {count(matching.length - MANY)} more: search for them.</p>}
     </div>
   );
 }
@@ -143,7 +143,7 @@ function FleetSearch({
   const field = useRef<HTMLInputElement>(null);
   useKeys({ "/": { help: "Search", run: () => field.current?.select() } });
   const toggle = (state: Node["state"]): void =>
-    change({ states: STATES.filter((one) => filter.states.includes(one) !== (one === state)) });
+    change({ states: STATES.filter((other) => filter.states.includes(other) !== (other === state)) });
   return (
     <search class="row">
       <input

@@ -11,10 +11,10 @@ type Props = {
 
 /** Names and values. */
 export function Facts({ facts, look = "facts" }: Props) {
-  const shown = facts.filter(([, value]) => value !== undefined && value !== null && value !== false);
+  const rows = facts.filter(([, value]) => value !== undefined && value !== null && value !== false);
   return (
     <dl class={look}>
-      {shown.map(([name, value, detail]) => (
+      {rows.map(([name, value, detail]) => (
         <div key={name}>
           <dt>{name}</dt>
           <dd>{value}</dd>

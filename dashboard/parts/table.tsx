@@ -26,10 +26,10 @@ type Props<Row> = {
 
 /** A table that scrolls by itself if it is wider than the page. */
 export function Table<Row>({ label, columns, rows, keyOf, class: look, isCurrent, empty, sums }: Props<Row>) {
-  const shown = columns.filter((column) => column !== false);
+  const visible = columns.filter((column) => column !== false);
   const cells = (row: readonly ComponentChildren[]) =>
     row.map((content, at) => {
-      const kind = shown[at]?.[2];
+      const kind = visible[at]?.[2];
       const Cell = kind === "head" ? "th" : "td";
       return (
         <Cell key={at} scope={kind === "head" ? "row" : undefined} class={kind}>
@@ -42,7 +42,7 @@ export function Table<Row>({ label, columns, rows, keyOf, class: look, isCurrent
       <table>
         <thead>
           <tr>
-            {shown.map(([title, , kind], at) => (
+            {visible.map(([title, , kind], at) => (
               <th key={at} scope="col" class={kind === "number" ? kind : undefined}>
                 {title}
               </th>
@@ -52,12 +52,12 @@ export function Table<Row>({ label, columns, rows, keyOf, class: look, isCurrent
         <tbody>
           {rows.map((row) => (
             <tr key={keyOf(row)} aria-current={isCurrent?.(row) ? "true" : undefined}>
-              {cells(shown.map(([, cell]) => cell(row)))}
+              {cells(visible.map(([, cell]) => cell(row)))}
             </tr>
           ))}
           {rows.length === 0 && empty !== undefined && (
             <tr>
-              <td colSpan={shown.length} class="muted">
+              <td colSpan={visible.length} class="muted">
                 {empty}
               </td>
             </tr>

@@ -23,9 +23,9 @@ function restrictionsOf({ data, text }: Fields): KeyRestrictions {
 
 export function KeysCard({ account: { id, name } }: { readonly account: Account }) {
   const keys = useResource((signal) => admin.keys.list(id, { signal }), [id]);
-  const [made, setMade] = useState<NewKey | null>(null);
+  const [newKey, setNewKey] = useState<NewKey | null>(null);
   const { onSubmit, error } = useForm(async (fields) => {
-    setMade(await admin.keys.create(id, restrictionsOf(fields)));
+    setNewKey(await admin.keys.create(id, restrictionsOf(fields)));
     fields.form.reset();
     keys.reload();
   });
@@ -49,9 +49,9 @@ export function KeysCard({ account: { id, name } }: { readonly account: Account 
         </div>
         <Problem error={error} />
       </form>
-      {made && (
+      {newKey && (
         <div class="body">
-          <ShownOnce label={`API key ${made.id}`} text={made.api_key} close={() => setMade(null)}>
+          <ShownOnce label={`API key ${newKey.id}`} text={newKey.api_key} close={() => setNewKey(null)}>
             It is shown once: only its digest is stored.
           </ShownOnce>
         </div>

@@ -13,9 +13,9 @@ import { CredentialTable } from "./credential-table.tsx";
 
 export function NodeTokensCard() {
   const tokens = useResource((signal) => admin.nodeTokens.list({ signal }), []);
-  const [made, setMade] = useState<NewNodeToken | null>(null);
+  const [newToken, setNewToken] = useState<NewNodeToken | null>(null);
   const { onSubmit, error } = useForm(async (fields) => {
-    setMade(await createToken(fields));
+    setNewToken(await createToken(fields));
     fields.form.reset();
     tokens.reload();
   });
@@ -25,11 +25,11 @@ export function NodeTokensCard() {
         <TokenFields />
         <Button type="submit" text="Create a token" class="bottom" />
       </form>
-      {(error !== undefined || made) && (
+      {(error !== undefined || newToken) && (
         <div class="body stack">
           <Problem error={error} />
-          {made && (
-            <ShownOnce label={`Node token ${made.id}`} text={made.node_token} close={() => setMade(null)}>
+          {newToken && (
+            <ShownOnce label={`Node token ${newToken.id}`} text={newToken.node_token} close={() => setNewToken(null)}>
               It is shown once. Start a node with it as <code>COPRA_NODE_TOKEN</code>.
             </ShownOnce>
           )}

@@ -18,8 +18,8 @@ export function SessionCard() {
   const current = session.value;
   if (!current) return null;
   const makeLink = (): void => {
-    const made = current.operator ? admin.dashboardLink(account.value?.id) : copra.dashboardLink();
-    made.then(setLink, toastError);
+    const request = current.operator ? admin.dashboardLink(account.value?.id) : copra.dashboardLink();
+    request.then(setLink, toastError);
   };
   const { name, id } = account.value ?? { name: "none chosen", id: "" };
   return (

@@ -11,7 +11,7 @@ import { WebhookTestCard } from "./webhook-test-card.tsx";
 import "./settings.css";
 
 export default function SettingsPage() {
-  const shown = account.value;
+  const chosen = account.value;
   const isOperator = session.value?.operator === true;
   return (
     <>
@@ -21,10 +21,10 @@ export default function SettingsPage() {
       <div class="settings">
         <SessionCard />
         <BrowserCard />
-        {shown && <WebhookTestCard />}
-        {shown && <WebhookSecretCard />}
-        {shown && <StoragesCard account={shown.id} />}
-        {shown && isOperator && <KeysCard account={shown} />}
+        {chosen && <WebhookTestCard />}
+        {chosen && <WebhookSecretCard />}
+        {chosen && <StoragesCard account={chosen.id} />}
+        {chosen && isOperator && <KeysCard account={chosen} />}
         {isOperator && <NodeTokensCard />}
         {isOperator && <AlertsCard />}
       </div>

@@ -89,9 +89,9 @@ function findRoute(routes: FakeRoutes, method: string, path: string) {
   for (const [name, route] of Object.entries(routes)) {
     const [routeMethod, pattern = ""] = name.split(" ");
     const expected = pattern.split("/");
-    const given = path.split("/");
-    if (routeMethod !== method || expected.length !== given.length) continue;
-    if (expected.every((part, at) => part.startsWith(":") || part === given[at])) return route;
+    const segments = path.split("/");
+    if (routeMethod !== method || expected.length !== segments.length) continue;
+    if (expected.every((part, at) => part.startsWith(":") || part === segments[at])) return route;
   }
   return undefined;
 }

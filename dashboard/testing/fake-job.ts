@@ -83,16 +83,16 @@ export class FakeJob {
   }
 
   list(now: number): TaskList {
-    const begun = this.works.filter(({ from }) => from <= now);
+    const started = this.works.filter(({ from }) => from <= now);
     const latest = new Map<string, Work>();
-    for (const work of begun) latest.set(work.task, work);
+    for (const work of started) latest.set(work.task, work);
     const superseded = new Set(
-      begun.filter(({ outcome, to }) => outcome === "superseded" && to <= now).map(({ task }) => task),
+      started.filter(({ outcome, to }) => outcome === "superseded" && to <= now).map(({ task }) => task),
     );
     const tasks = [
       ...[...latest.values()].filter(({ task }) => !superseded.has(task)).map((work) => this.#task(work, now)),
       ...Array.from({ length: this.options.chunks }, (_, n) => n)
-        .filter((n) => now > this.options.startMs + 3000 && !begun.some(({ chunk }) => chunk === n))
+        .filter((n) => now > this.options.startMs + 3000 && !started.some(({ chunk }) => chunk === n))
         .map(
           (n): Task => ({
             id: `chunk-${n}`,
@@ -105,7 +105,7 @@ export class FakeJob {
           }),
         ),
     ];
-    const attempts = begun
+    const attempts = started
       .filter(({ to }) => to <= now)
       .sort((a, b) => a.to - b.to)
       .map(attemptOf);

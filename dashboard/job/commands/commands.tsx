@@ -60,8 +60,8 @@ function Ended({ list: { commands, commands_dropped: dropped }, isOver }: { list
         and URLs have no secrets.{dropped > 0 && ` ${plural(dropped, "further run")} are not kept.`}
       </p>
       <First of={sorted} count={SHOWN}>
-        {(shown) =>
-          shown.map((command) => (
+        {(first) =>
+          first.map((command) => (
             <Run key={`${command.task} ${command.attempt} ${command.started_at}`} command={command} />
           ))
         }

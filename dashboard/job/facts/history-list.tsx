@@ -16,9 +16,9 @@ export function HistoryList({ entries }: { readonly entries: readonly LogEntry[]
     <div class="stack">
       <Check label="Only failures" checked={onlyBad} set={showOnlyBad} />
       <First of={wanted} count={SHOWN}>
-        {(shown) => (
+        {(first) => (
           <ol class="history">
-            {shown.map(({ atMs, text, kind }, at) => (
+            {first.map(({ atMs, text, kind }, at) => (
               <li key={wanted.length - at} class={kind}>
                 <time dateTime={new Date(atMs).toISOString()}>{clock(atMs)}</time>
                 <span aria-hidden="true">{SIGNS[kind]}</span>

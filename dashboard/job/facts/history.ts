@@ -35,9 +35,9 @@ export function historyOf(job: Job, bars: readonly Bar[], observed: readonly Log
 function entriesOf(bar: Bar): LogEntry[] {
   const name = `${nameOf(bar)}${bar.attempt > 1 ? `, attempt ${bar.attempt},` : ""}`;
   const second = bar.isSpeculative ? " as a second attempt" : "";
-  const begun: LogEntry = { atMs: bar.fromMs, text: `${name} started on ${bar.node}${second}`, kind: "info" };
-  if (bar.toMs === null) return [begun];
+  const start: LogEntry = { atMs: bar.fromMs, text: `${name} started on ${bar.node}${second}`, kind: "info" };
+  if (bar.toMs === null) return [start];
   const reason = bar.reason === undefined ? "" : `: ${bar.reason}`;
   const text = `${name} ${ENDED[bar.state]} ${bar.node}${reason}`;
-  return [begun, { atMs: bar.toMs, text, kind: BAD.has(bar.state) ? "bad" : "info" }];
+  return [start, { atMs: bar.toMs, text, kind: BAD.has(bar.state) ? "bad" : "info" }];
 }

@@ -23,7 +23,7 @@ function Shown({ value }: { readonly value: JobMetadata }) {
   const { input, outputs, ultrafast } = value.metadata;
   const entries: readonly (readonly [string, unknown])[] = [
     ...(Object.keys(input).length > 0 ? [["input", input] as const] : []),
-    ...outputs.flatMap((one) => Object.entries(one)),
+    ...outputs.flatMap((output) => Object.entries(output)),
     ...(ultrafast ? [["ultrafast", ultrafast] as const] : []),
   ];
   if (entries.length === 0)

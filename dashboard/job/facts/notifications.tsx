@@ -25,13 +25,13 @@ const WORDS = {
 export function Notifications({ id, changes }: { readonly id: string; readonly changes: string }) {
   const log = useResource((signal) => copra.jobs.notifications(id, { signal }), [id, changes]);
   const [elsewhere, sendElsewhere] = useState<Delivery | null>(null);
-  const replay = async (one: Delivery): Promise<void> => {
-    if (await report(copra.notifications.replay(id, one.id), `${one.event} is sent again`)) log.reload();
+  const replay = async (delivery: Delivery): Promise<void> => {
+    if (await report(copra.notifications.replay(id, delivery.id), `${delivery.event} is sent again`)) log.reload();
   };
-  const actions = (one: Delivery) => (
+  const actions = (delivery: Delivery) => (
     <div class="row">
-      <Button text="Replay" onClick={() => replay(one)} />
-      <Button text="Replay to …" onClick={() => sendElsewhere(one)} />
+      <Button text="Replay" onClick={() => replay(delivery)} />
+      <Button text="Replay to …" onClick={() => sendElsewhere(delivery)} />
     </div>
   );
   return (
@@ -53,7 +53,7 @@ export function Notifications({ id, changes }: { readonly id: string; readonly c
                 ],
               ]}
               rows={rows}
-              keyOf={(one) => one.id}
+              keyOf={(delivery) => delivery.id}
             />
             {elsewhere && <ReplayDialog job={id} delivery={elsewhere} close={() => sendElsewhere(null)} />}
           </>

@@ -6,12 +6,12 @@ import { adviceFor, isUploaded } from "./advice.ts";
 type Failure = { readonly what: string; readonly error: string; readonly code: string | undefined };
 
 function failuresOf({ input, outputs }: Job): Failure[] {
-  const own = input.error === undefined ? [] : [{ what: "The input", error: input.error, code: input.error_code }];
+  const ofInput = input.error === undefined ? [] : [{ what: "The input", error: input.error, code: input.error_code }];
   return [
-    ...own,
+    ...ofInput,
     ...outputs.flatMap(({ key, error, error_code }) =>
       // Without an input, the outputs fail for the same reason.
-      error === undefined || (own.length > 0 && error_code === input.error_code)
+      error === undefined || (ofInput.length > 0 && error_code === input.error_code)
         ? []
         : [{ what: key, error, code: error_code }],
     ),

@@ -36,8 +36,8 @@ const MIN_FRACTION = 0.01;
 export function withSample(samples: readonly Sample[], sample: Sample): readonly Sample[] {
   if (samples.at(-1)?.fraction === sample.fraction) return samples;
   // The progress of a restarted job starts from 0.
-  const kept = (samples.at(-1)?.fraction ?? 0) > sample.fraction ? [] : samples;
-  const recent = kept.filter(({ atMs }, at) => atMs >= sample.atMs - WINDOW_MS || at >= kept.length - 2);
+  const current = (samples.at(-1)?.fraction ?? 0) > sample.fraction ? [] : samples;
+  const recent = current.filter(({ atMs }, at) => atMs >= sample.atMs - WINDOW_MS || at >= current.length - 2);
   return [...recent, sample];
 }
 

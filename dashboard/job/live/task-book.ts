@@ -28,11 +28,11 @@ export function applyChanges(book: TaskBook, changes: TaskChanges, nowMs: number
   const added = changes.attempts.filter((attempt) => !known.has(endKey(attempt)));
   // A lost attempt may still complete.
   const replaced = new Set(added.map(({ task, attempt }) => attemptKey(task, attempt)));
-  const kept = added.length === 0 ? book.attempts : book.attempts.filter((one) => !replaced.has(keyOf(one)));
+  const current = added.length === 0 ? book.attempts : book.attempts.filter((attempt) => !replaced.has(keyOf(attempt)));
   return {
     ...book,
     tasks,
-    attempts: added.length === 0 ? kept : [...kept, ...added].sort(byEnd),
+    attempts: added.length === 0 ? current : [...current, ...added].sort(byEnd),
     stages: withStages(book, changes.tasks, nowMs),
   };
 }
@@ -60,13 +60,13 @@ function withStages({ stages }: TaskBook, tasks: readonly Task[], nowMs: number)
     const seen = next.get(key) ?? [];
     if (seen.at(-1)?.stage === stage) continue;
     const startMs = started_at === undefined ? nowMs : Date.parse(started_at);
-    const begun = Math.max(startMs, nowMs);
-    if (seen.length > 0) next.set(key, [...seen, { stage, atMs: begun }]);
+    const atMs = Math.max(startMs, nowMs);
+    if (seen.length > 0) next.set(key, [...seen, { stage, atMs }]);
     // Nothing is known from before an attempt was first seen. An attempt that uploads has encoded before.
     else if (stage === "uploading" || stage === "holding")
       next.set(key, [
         { stage: "encoding", atMs: startMs },
-        { stage, atMs: begun },
+        { stage, atMs },
       ]);
     else next.set(key, [{ stage, atMs: startMs }]);
   }

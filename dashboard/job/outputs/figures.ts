@@ -94,21 +94,21 @@ export const loudnessFigures = (mixes: readonly LoudnessMetadata[] = []): Figure
 
 /** The variants of a stream, and its size. */
 export function streamFigures({ hls, dash }: HttpStreamMetadata): Figure[] {
-  const shown = hls ?? dash;
-  if (!shown) return [];
-  const rungs = shown.streams.flatMap((stream) => {
+  const manifest = hls ?? dash;
+  if (!manifest) return [];
+  const rungs = manifest.streams.flatMap((stream) => {
     if (stream.codec_type !== "video") return [];
     const rate = numberOf(stream.tags?.variant_bitrate);
     return [`${stream.height ?? "?"}p${rate === null ? "" : ` ${bitrate(rate)}`}`];
   });
-  const audio = shown.streams.find(({ codec_type }) => codec_type === "audio");
-  const [first] = shown.streams.filter(({ codec_type }) => codec_type === "video");
-  const sizes = [hls, dash].flatMap((one) => numberOf(one?.format.size) ?? []);
+  const audio = manifest.streams.find(({ codec_type }) => codec_type === "audio");
+  const [first] = manifest.streams.filter(({ codec_type }) => codec_type === "video");
+  const sizes = [hls, dash].flatMap((manifest) => numberOf(manifest?.format.size) ?? []);
   return known([
     ["Variants", [...new Set(rungs)].join(" · ") || null],
     ["Video", first ? `${nameOf(first)}${shortRate(frameRateOf(first))}` : null],
     ["Audio", audio ? audioText(audio) : null],
-    ["Length", textOf(shown.format.duration, duration)],
+    ["Length", textOf(manifest.format.duration, duration)],
     ["Size", sizes.length > 0 ? bytes(sizes.reduce((sum, size) => sum + size, 0)) : null],
   ]);
 }

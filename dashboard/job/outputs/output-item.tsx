@@ -107,9 +107,9 @@ function Gallery({ urls, name }: { readonly urls: readonly string[]; readonly na
         </p>
       )}
       <First of={images} count={FIRST}>
-        {(shown) => (
+        {(first) => (
           <ul>
-            {shown.map((url, index) => (
+            {first.map((url, index) => (
               <li key={url}>
                 <a href={url} target="_blank" rel="noreferrer">
                   <img

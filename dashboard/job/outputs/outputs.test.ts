@@ -70,8 +70,8 @@ describe("the media of a job that can be played", () => {
     ];
     const done = output("s", { type: "httpstream", status: "httpstream.packaged", urls });
     const request = requestOf({ httpstream: { key: "s", thumbnails: true } });
-    const [before, ...after] = [growing, done].flatMap((one) =>
-      playablesOf(jobOf([one]), { request, metadata: undefined }),
+    const [before, ...after] = [growing, done].flatMap((state) =>
+      playablesOf(jobOf([state]), { request, metadata: undefined }),
     );
     expect(before).toMatchObject({ id: "s#0", thumbnails: `${S3}/hls/master.vtt` });
     expect(after.map(({ id, medium, thumbnails }) => [id, medium.kind, thumbnails])).toEqual([
@@ -84,8 +84,8 @@ describe("the media of a job that can be played", () => {
     const images = output("jpg", { type: "image", urls: [`${S3}/1.jpg`, `${S3}/1.vtt`] });
     const outputs = [output("all", { url: `${S3}/a.mp4` }), output("part", { url: `${S3}/b.mp4` }), images];
     const request = requestOf({ mp4: [{ key: "all" }, { key: "part", duration: 5 }] });
-    const found = playablesOf(jobOf(outputs), { request, metadata: undefined });
-    expect(found.map(({ thumbnails }) => thumbnails)).toEqual([`${S3}/1.vtt`, null]);
+    const playables = playablesOf(jobOf(outputs), { request, metadata: undefined });
+    expect(playables.map(({ thumbnails }) => thumbnails)).toEqual([`${S3}/1.vtt`, null]);
   });
 
   it("offers the source of a job if it has a URL", () => {
@@ -101,14 +101,14 @@ describe("the media of a job that can be played", () => {
     const local = localSource(new File([], "in.mov", { type: "video/quicktime" }));
     expect(local.id).not.toBe(remote?.id);
     expect(local.medium).toMatchObject({ kind: "file", label: "in.mov", hasVideo: true });
-    expect([local, remote].map((one) => one && isSource(one))).toEqual([true, true]);
+    expect([local, remote].map((playable) => playable && isSource(playable))).toEqual([true, true]);
   });
 });
 
 it("finds the parameters of an output by the key that the service gives", () => {
   const request = requestOf({ "mp4:720p": [{ path: "a" }, { path: "b" }], mp3: { path: "c" }, webm: { key: "w" } });
-  const found = ["mp4:720p:1", "mp4:720p:2", "mp3", "w", "webm"].map((key) => paramsOf(request, key));
-  expect(found).toEqual([{ path: "a" }, { path: "b" }, { path: "c" }, { key: "w" }, {}]);
+  const params = ["mp4:720p:1", "mp4:720p:2", "mp3", "w", "webm"].map((key) => paramsOf(request, key));
+  expect(params).toEqual([{ path: "a" }, { path: "b" }, { path: "c" }, { key: "w" }, {}]);
 });
 
 it("describes ffprobe's figures in words", () => {

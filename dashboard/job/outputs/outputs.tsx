@@ -39,7 +39,7 @@ export function Outputs({ job, request }: Props) {
   );
   const upload = useUploadUrl(job);
   const known: Known = { request, metadata: metadata.value?.metadata, uploadUrl: upload };
-  const [shown, show] = useState<Shown | null>(null);
+  const [playing, show] = useState<Shown | null>(null);
   const all = playablesOf(job, known);
   const source = sourceOf(job, known);
   // Only the request has the start of an output in the source, and it may arrive after a click.
@@ -57,17 +57,17 @@ export function Outputs({ job, request }: Props) {
     },
     "Outputs",
   );
-  const compareButton = first && shown === null && (
+  const compareButton = first && playing === null && (
     <Button text="Compare with the source" onClick={() => compare(first)} />
   );
   return (
     <Card title="Outputs" class="outputs" actions={compareButton}>
-      {shown && (
+      {playing && (
         <Player
-          {...shown}
+          {...playing}
           choices={source ? [source, ...all] : all}
           storage={request?.storage}
-          choose={(next) => show({ ...shown, ...next })}
+          choose={(next) => show({ ...playing, ...next })}
           close={() => show(null)}
         />
       )}
@@ -106,11 +106,11 @@ const qualityOf = (output: Output, known: Known) => metadataOf(output, known)?.q
 
 function figuresOf(output: Output, known: Known): readonly Figure[] {
   const { type, encoder } = output;
-  const found = metadataOf(output, known);
-  if (found === undefined || type === "image") return [];
+  const metadata = metadataOf(output, known);
+  if (metadata === undefined || type === "image") return [];
   const figures = [
-    ...("hls" in found || "dash" in found ? streamFigures(found) : fileFigures(found)),
-    ...loudnessFigures(found.loudness),
+    ...("hls" in metadata || "dash" in metadata ? streamFigures(metadata) : fileFigures(metadata)),
+    ...loudnessFigures(metadata.loudness),
   ];
   return encoder === undefined ? figures : [...figures, ["Encoder", encoder]];
 }

@@ -55,9 +55,9 @@ export function playablesOfOutput(job: Job, output: Output, known: Known): Playa
  * The shown medium with its offset, if it is known by now. Returns the same object if nothing changes, so that playback
  * continues.
  */
-export function withOffset(shown: Playable, known: readonly Playable[]): Playable {
-  const offset = known.find(({ id }) => id === shown.id)?.medium.offset ?? shown.medium.offset;
-  return offset === shown.medium.offset ? shown : { ...shown, medium: { ...shown.medium, offset } };
+export function withOffset(playable: Playable, known: readonly Playable[]): Playable {
+  const offset = known.find(({ id }) => id === playable.id)?.medium.offset ?? playable.medium.offset;
+  return offset === playable.medium.offset ? playable : { ...playable, medium: { ...playable.medium, offset } };
 }
 
 /** The playlists of a stream: the final or the growing playlists. */
@@ -114,8 +114,8 @@ export function paramsOf(request: Known["request"], key: string): Params {
     const several = Array.isArray(entry) ? (entry as unknown[]) : [entry];
     for (const [index, params] of several.entries()) {
       const name = several.length > 1 ? `${format}:${index + 1}` : format;
-      const given = typeof params === "object" && params !== null ? (params as Params) : {};
-      if ((given.key ?? name) === key) return given;
+      const fields = typeof params === "object" && params !== null ? (params as Params) : {};
+      if ((fields.key ?? name) === key) return fields;
     }
   }
   return {};

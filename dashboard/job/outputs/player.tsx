@@ -98,8 +98,8 @@ function Choice({ label, chosen, choices, choose }: ChoiceProps) {
         options={{ ...(chosen ? {} : { "": "Choose …" }), ...Object.fromEntries(all.map(optionOf)) }}
         value={chosen?.id ?? ""}
         choose={(wanted) => {
-          const found = all.find(({ id }) => id === wanted);
-          if (found) choose(found);
+          const playable = all.find(({ id }) => id === wanted);
+          if (playable) choose(playable);
         }}
       />
     </div>

@@ -13,13 +13,13 @@ function range(values: readonly number[], digits: number): string {
 /** A sentence for each size. A video in chunks gets one sentence for all its chunks. */
 export function targetTexts(targets: readonly Target[]): string[] {
   const sizes = Map.groupBy(targets, ({ vmaf, size }) => `VMAF ${vmaf} for ${size}`);
-  return [...sizes].map(([wanted, found]) => {
-    const chunks = found.length > 1 ? ` in ${found.length} chunks` : "";
+  return [...sizes].map(([wanted, ofSize]) => {
+    const chunks = ofSize.length > 1 ? ` in ${ofSize.length} chunks` : "";
     const factors = `rate factor ${range(
-      found.map(({ rate_factor }) => rate_factor),
+      ofSize.map(({ rate_factor }) => rate_factor),
       1,
     )}`;
-    const samples = found.flatMap(({ samples }) => (samples ? [samples] : []));
+    const samples = ofSize.flatMap(({ samples }) => (samples ? [samples] : []));
     if (samples.length === 0) return `${wanted}: nothing could be measured; ${factors}${chunks}`;
     const vmaf = range(
       samples.map(({ mean }) => mean),

@@ -53,7 +53,7 @@ export function barsOf({ tasks, attempts, stages }: TaskBook, runs: Runs = new M
   const bars = new Map<string, Bar>();
   for (const task of tasks.values()) {
     const key = attemptKey(task.id, task.attempt);
-    const bar = kept(ofTasks, task, [stages.get(key), runs.get(key)], () => barOfTask(task, stages, runs));
+    const bar = memoized(taskBars, task, [stages.get(key), runs.get(key)], () => barOfTask(task, stages, runs));
     if (bar) bars.set(bar.key, bar);
   }
   for (const attempt of attempts) {
@@ -62,22 +62,22 @@ export function barsOf({ tasks, attempts, stages }: TaskBook, runs: Runs = new M
     // A restarted task is in both lists.
     if (current?.state === "running") continue;
     const task = current ? undefined : taskOf(attempt, tasks);
-    const made = kept(ofAttempts, attempt, [stages.get(key), runs.get(key), current, task], () =>
+    const bar = memoized(attemptBars, attempt, [stages.get(key), runs.get(key), current, task], () =>
       endedBar(attempt, current ?? barOfAttempt(attempt, task), stages, runs),
     );
-    if (made) bars.set(key, made);
+    if (bar) bars.set(key, bar);
   }
   return [...bars.values()].sort((a, b) => a.fromMs - b.fromMs || (a.key < b.key ? -1 : 1));
 }
 
-type Kept = { readonly inputs: readonly unknown[]; readonly bar: Bar | undefined };
-const ofTasks = new WeakMap<object, Kept>();
-const ofAttempts = new WeakMap<object, Kept>();
+type Memo = { readonly inputs: readonly unknown[]; readonly bar: Bar | undefined };
+const taskBars = new WeakMap<object, Memo>();
+const attemptBars = new WeakMap<object, Memo>();
 
 /** Returns the previous bar while none of its inputs has changed, so that it is not drawn again. */
-function kept(all: WeakMap<object, Kept>, of: object, inputs: readonly unknown[], make: () => Bar | undefined) {
-  const known = all.get(of);
-  if (known && inputs.every((input, at) => input === known.inputs[at])) return known.bar;
+function memoized(all: WeakMap<object, Memo>, of: object, inputs: readonly unknown[], make: () => Bar | undefined) {
+  const last = all.get(of);
+  if (last && inputs.every((input, at) => input === last.inputs[at])) return last.bar;
   const bar = make();
   all.set(of, { inputs, bar });
   return bar;
@@ -117,10 +117,7 @@ function barOfTask(task: Task, stages: TaskBook["stages"], runs: Runs): Bar | un
   };
 }
 
-/**
- * The task of an attempt. Of two speculative attempts, the superfluous attempt has no task any more, and gets the task
- * of the other attempt.
- */
+/** The task of an attempt. A superfluous speculative attempt has no task, and gets the task of the other attempt. */
 function taskOf({ task: id }: Attempt, tasks: TaskBook["tasks"]): Task | undefined {
   const plain = id.replace(SPECULATIVE, "");
   return tasks.get(id) ?? tasks.get(plain) ?? tasks.get(`${plain}-speculative`);

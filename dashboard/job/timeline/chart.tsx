@@ -132,8 +132,8 @@ function useWheelZoom(zoom: Zoom, scale: Scale, { names }: Geometry) {
     const onWheel = (event: WheelEvent): void => {
       if (!event.ctrlKey && !event.metaKey) return;
       event.preventDefault();
-      const { zoom: current, scale: shown, names: left } = latest.current;
-      const at = timeAt(shown, event.clientX - target.getBoundingClientRect().left - left);
+      const { zoom: current, scale: currentScale, names: left } = latest.current;
+      const at = timeAt(currentScale, event.clientX - target.getBoundingClientRect().left - left);
       current.by(event.deltaY < 0 ? ZOOM_IN ** 0.4 : ZOOM_OUT ** 0.4, at);
     };
     target.addEventListener("wheel", onWheel, { passive: false });

@@ -70,7 +70,7 @@ describe("the bars of a job", () => {
         ["chunk-0-speculative.1 b", 9, 19, "superseded"],
       ],
     ],
-  ])("the bars of a job %s", (_, given, expected) => expect(given.map(brief)).toEqual(expected));
+  ])("the bars of a job %s", (_, bars, expected) => expect(bars.map(brief)).toEqual(expected));
 
   it("marks the bars of speculative attempts and of earlier starts", () => {
     const [first, second, third] = bars(
@@ -124,7 +124,7 @@ describe("the bars of a job", () => {
 });
 
 describe("the lanes of nodes", () => {
-  const lanes = (given: Bar[]) => Object.fromEntries(layOut(given).placed.map(({ bar, lane }) => [bar.task, lane]));
+  const lanes = (bars: Bar[]) => Object.fromEntries(layOut(bars).placed.map(({ bar, lane }) => [bar.task, lane]));
 
   it.each<[string, Bar[], Record<string, number>]>([
     [
@@ -162,12 +162,12 @@ describe("the lanes of nodes", () => {
       bars([did("chunk-0", "b", 0), did("chunk-1", "a", 1), did("chunk-2", "b", 2)]),
       { "chunk-0": 0, "chunk-2": 1, "chunk-1": 2 },
     ],
-  ])("the lanes of nodes %s", (_, given, expected) => expect(lanes(given)).toEqual(expected));
+  ])("the lanes of nodes %s", (_, bars, expected) => expect(lanes(bars)).toEqual(expected));
 
   it("keeps the lanes of bars while bars are added and end", () => {
     /** Lanes of bars, counted within their nodes. */
-    const ownLanes = (given: Bar[]) => {
-      const { nodes, placed } = layOut(given);
+    const ownLanes = (bars: Bar[]) => {
+      const { nodes, placed } = layOut(bars);
       const first = new Map(nodes.map(({ node, lane }) => [node, lane]));
       return new Map(placed.map(({ bar, lane }) => [bar.task, lane - (first.get(bar.node) ?? 0)]));
     };
@@ -185,8 +185,8 @@ describe("the lanes of nodes", () => {
 });
 
 describe("the shown period", () => {
-  const period = (given: Bar[], createdS: number, nowS: number, endsS: number | null, isOver = false) => {
-    const { fromMs, toMs } = wholePeriod(given, {
+  const period = (bars: Bar[], createdS: number, nowS: number, endsS: number | null, isOver = false) => {
+    const { fromMs, toMs } = wholePeriod(bars, {
       createdMs: createdS * 1000,
       nowMs: nowS * 1000,
       endsMs: endsS === null ? null : endsS * 1000,
@@ -201,7 +201,7 @@ describe("the shown period", () => {
     ["begins with the work after a long wait", period(bars([did("chunk-0", "a", 500)]), 100, 516, null), [500, 520]],
     ["ends with the job", period(bars([did("chunk-0", "a", 101, 200)]), 100, 900, null, true), [100, 202]],
     ["grows by hours at last", period(bars([did("chunk-0", "a", 0)]), 0, 7201, null), [0, 10_800]],
-  ])("the shown period %s", (_, given, expected) => expect(given).toEqual(expected));
+  ])("the shown period %s", (_, period, expected) => expect(period).toEqual(expected));
 
   it("does not follow each change of the estimated end", () => {
     const [short, long, longest] = [60_000, 90_000, 120_000].map((toMs) => ({ fromMs: 0, toMs }));
@@ -268,13 +268,13 @@ describe("the map of chunks", () => {
 
 describe("the phases of a job", () => {
   it("lists the phases of a job without gaps", () => {
-    const given = bars([
+    const encode = bars([
       did("inspect", "a", 2, 4),
       did("chunk-0", "a", 5, 20),
       did("audio", "b", 5, 30),
       did("join", "a", 31),
     ]);
-    expect(phasesOf(given, 0, 35_000).map(({ name, fromMs, toMs }) => [name, fromMs / 1000, toMs / 1000])).toEqual([
+    expect(phasesOf(encode, 0, 35_000).map(({ name, fromMs, toMs }) => [name, fromMs / 1000, toMs / 1000])).toEqual([
       ["waiting", 0, 2],
       ["inspecting", 2, 5],
       ["encoding", 5, 31],

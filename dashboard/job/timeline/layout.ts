@@ -33,26 +33,26 @@ const MAX_OVERLAP = { share: 0.1, ms: 1000 };
 export function layOut(bars: readonly Bar[]): TimelineLayout {
   const byNode = new Map<string, { bar: Bar; lane: number }[]>();
   for (const bar of bars) {
-    const own = byNode.get(bar.node) ?? [];
-    byNode.set(bar.node, own);
-    own.push({ bar, lane: freeLane(own, bar) });
+    const onNode = byNode.get(bar.node) ?? [];
+    byNode.set(bar.node, onNode);
+    onNode.push({ bar, lane: freeLane(onNode, bar) });
   }
   const nodes: NodeRows[] = [];
   const placed: PlacedBar[] = [];
   let first = 0;
-  for (const [node, own] of byNode) {
-    const lanes = Math.max(...own.map(({ lane }) => lane)) + 1;
+  for (const [node, onNode] of byNode) {
+    const lanes = Math.max(...onNode.map(({ lane }) => lane)) + 1;
     nodes.push({ node, lane: first, lanes });
-    for (const { bar, lane } of own) placed.push({ bar, lane: first + lane });
+    for (const { bar, lane } of onNode) placed.push({ bar, lane: first + lane });
     first += lanes;
   }
   return { nodes, placed, lanes: first };
 }
 
-function freeLane(own: readonly { bar: Bar; lane: number }[], bar: Bar): number {
+function freeLane(placed: readonly { bar: Bar; lane: number }[], bar: Bar): number {
   // The last bar of each lane; earlier bars of the lane have ended before.
   const last: Bar[] = [];
-  for (const { bar: other, lane } of own) last[lane] = other;
+  for (const { bar: other, lane } of placed) last[lane] = other;
   const free = last.findIndex((other) => isOver(other, bar));
   return free === -1 ? last.length : free;
 }
@@ -106,7 +106,7 @@ export function steadyPeriod(before: Period | null, next: Period): Period {
 
 function roundedSpan(ms: number): number {
   const seconds = ms / 1000;
-  const span = SPANS.find((one) => one >= seconds);
+  const span = SPANS.find((span) => span >= seconds);
   return (span ?? Math.ceil(seconds / LARGEST_SPAN_S) * LARGEST_SPAN_S) * 1000;
 }
 
@@ -129,7 +129,7 @@ const DAY_S = 86_400;
 export function ticksOf(scale: Scale, zero: number, gap: number, perSecond = 1000): number[] {
   const seconds = (scale.toMs - scale.fromMs) / perSecond;
   const least = (gap / Math.max(1, scale.width)) * seconds;
-  const step = STEPS.find((one) => one >= least) ?? Math.ceil(least / DAY_S) * DAY_S;
+  const step = STEPS.find((step) => step >= least) ?? Math.ceil(least / DAY_S) * DAY_S;
   const first = Math.ceil((scale.fromMs - zero) / perSecond / step - 1e-9);
   const last = Math.floor((scale.toMs - zero) / perSecond / step + 1e-9);
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => Math.round((first + at) * step * 10) / 10);
@@ -139,17 +139,17 @@ export function ticksOf(scale: Scale, zero: number, gap: number, perSecond = 100
 const MIN_PERIOD_MS = 500;
 
 /** A period around `centerMs`, `factor` times as long, inside the whole. */
-export function zoomed(shown: Period, whole: Period, factor: number, centerMs: number): Period {
-  const length = Math.max(MIN_PERIOD_MS, (shown.toMs - shown.fromMs) * factor);
-  const share = (centerMs - shown.fromMs) / (shown.toMs - shown.fromMs);
+export function zoomed(period: Period, whole: Period, factor: number, centerMs: number): Period {
+  const length = Math.max(MIN_PERIOD_MS, (period.toMs - period.fromMs) * factor);
+  const share = (centerMs - period.fromMs) / (period.toMs - period.fromMs);
   const fromMs = centerMs - share * length;
   return within({ fromMs, toMs: fromMs + length }, whole);
 }
 
 /** A period moved by a share of its length, inside the whole. */
-export function panned(shown: Period, whole: Period, share: number): Period {
-  const by = (shown.toMs - shown.fromMs) * share;
-  return within({ fromMs: shown.fromMs + by, toMs: shown.toMs + by }, whole);
+export function panned(period: Period, whole: Period, share: number): Period {
+  const by = (period.toMs - period.fromMs) * share;
+  return within({ fromMs: period.fromMs + by, toMs: period.toMs + by }, whole);
 }
 
 /** A period of the same length inside the whole; the whole if `period` is longer. */

@@ -10,16 +10,16 @@ export function nextBar({ placed }: TimelineLayout, present: string | null, key:
   const current = placed.find(({ bar }) => bar.key === present);
   if (!current || key === "Home") return ordered[0]?.bar.key ?? null;
   if (key === "End") return ordered.at(-1)?.bar.key ?? null;
-  const found =
+  const next =
     key === "ArrowLeft" || key === "ArrowRight"
       ? onLane(ordered, current, key === "ArrowRight" ? 1 : -1)
       : onOtherLane(ordered, current, key === "ArrowDown" ? 1 : -1);
-  return found?.bar.key ?? null;
+  return next?.bar.key ?? null;
 }
 
 function onLane(ordered: readonly PlacedBar[], current: PlacedBar, step: number): PlacedBar | undefined {
-  const own = ordered.filter(({ lane }) => lane === current.lane);
-  return own[own.indexOf(current) + step];
+  const sameLane = ordered.filter(({ lane }) => lane === current.lane);
+  return sameLane[sameLane.indexOf(current) + step];
 }
 
 /** The bar of the next lane with the nearest start. */

@@ -21,10 +21,10 @@ const ORDER: readonly PhaseName[] = ["inspecting", "encoding", "joining"];
 export function phasesOf(bars: readonly Bar[], createdMs: number, nowMs: number): Phase[] {
   const current = bars.filter(({ isEarlier }) => !isEarlier);
   const phases = ORDER.flatMap((name): Phase[] => {
-    const own = current.filter(({ kind }) => PHASES[kind] === name);
-    if (own.length === 0) return [];
-    const toMs = Math.max(...own.map((bar) => endOf(bar, nowMs)));
-    return [{ name, fromMs: Math.min(...own.map(({ fromMs }) => fromMs)), toMs }];
+    const ofPhase = current.filter(({ kind }) => PHASES[kind] === name);
+    if (ofPhase.length === 0) return [];
+    const toMs = Math.max(...ofPhase.map((bar) => endOf(bar, nowMs)));
+    return [{ name, fromMs: Math.min(...ofPhase.map(({ fromMs }) => fromMs)), toMs }];
   });
   const first = phases[0]?.fromMs ?? nowMs;
   // A retried job has not waited since its creation.

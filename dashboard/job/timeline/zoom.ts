@@ -1,4 +1,4 @@
-// The visible period of the timeline, and its changes by pointer and keyboard.
+// The view period of the timeline, and its changes by pointer and keyboard.
 import { useRef, useState } from "preact/hooks";
 import { type Period, panned, type Scale, timeAt, within, zoomed } from "./layout.ts";
 
@@ -10,17 +10,17 @@ const STEP = 0.5;
 
 export type Zoom = ReturnType<typeof useZoom>;
 
-/** `whole`: the period that is visible at first. It may grow. */
+/** `whole`: the period that is view at first. It may grow. */
 export function useZoom(whole: Period) {
   const [chosen, choose] = useState<Period | null>(null);
-  const shown = chosen === null ? whole : within(chosen, whole);
+  const view = chosen === null ? whole : within(chosen, whole);
   const set = (period: Period): void =>
     choose(period.fromMs === whole.fromMs && period.toMs === whole.toMs ? null : period);
   return {
-    shown,
+    shown: view,
     isZoomed: chosen !== null,
-    by: (factor: number, centerMs = (shown.fromMs + shown.toMs) / 2) => set(zoomed(shown, whole, factor, centerMs)),
-    pan: (share: number) => set(panned(shown, whole, share)),
+    by: (factor: number, centerMs = (view.fromMs + view.toMs) / 2) => set(zoomed(view, whole, factor, centerMs)),
+    pan: (share: number) => set(panned(view, whole, share)),
     show: (period: Period) => set(within(period, whole)),
     reset: () => choose(null),
   };
@@ -52,21 +52,21 @@ export function useBrush(
     drag.current = { x: positionOf(event), pointer: event.pointerId, moved: false };
   };
   const onPointerMove = (event: PointerEvent): void => {
-    const begun = drag.current;
-    if (begun?.pointer !== event.pointerId) return;
+    const start = drag.current;
+    if (start?.pointer !== event.pointerId) return;
     const x = positionOf(event);
-    if (!begun.moved && Math.abs(x - begun.x) < MIN_DRAG) return;
-    if (!begun.moved) (event.currentTarget as Element).setPointerCapture(event.pointerId);
-    begun.moved = true;
-    setBrush({ from: begun.x, to: x });
+    if (!start.moved && Math.abs(x - start.x) < MIN_DRAG) return;
+    if (!start.moved) (event.currentTarget as Element).setPointerCapture(event.pointerId);
+    start.moved = true;
+    setBrush({ from: start.x, to: x });
   };
   const onPointerUp = (event: PointerEvent): void => {
-    const begun = drag.current;
+    const start = drag.current;
     drag.current = null;
     setBrush(null);
-    if (begun?.pointer !== event.pointerId) return;
-    if (!begun.moved) return click(event);
-    const [a, b] = [begun.x, positionOf(event)].sort((one, other) => one - other);
+    if (start?.pointer !== event.pointerId) return;
+    if (!start.moved) return click(event);
+    const [a, b] = [start.x, positionOf(event)].sort((a, b) => a - b);
     if (a !== undefined && b !== undefined && b > a) show({ fromMs: timeAt(scale, a), toMs: timeAt(scale, b) });
   };
   const onPointerCancel = (): void => {

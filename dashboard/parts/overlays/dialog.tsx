@@ -69,11 +69,11 @@ type Question = {
 const question = signal<Question | null>(null);
 
 /** Asks before an action. Resolves with true if the person confirmed. */
-export function confirm(asked: Omit<Question, "answer">): Promise<boolean> {
+export function confirm(options: Omit<Question, "answer">): Promise<boolean> {
   question.peek()?.answer(false);
   return new Promise((resolve) => {
     question.value = {
-      ...asked,
+      ...options,
       answer: (confirmed) => {
         question.value = null;
         resolve(confirmed);
@@ -84,14 +84,14 @@ export function confirm(asked: Omit<Question, "answer">): Promise<boolean> {
 
 /** The dialog of `confirm`; once in the app. */
 export function ConfirmDialog() {
-  const asked = question.value;
-  if (asked === null) return null;
+  const open = question.value;
+  if (open === null) return null;
   return (
-    <Dialog title={asked.title} close={() => asked.answer(false)}>
-      <div class="dialog-body">{asked.text}</div>
+    <Dialog title={open.title} close={() => open.answer(false)}>
+      <div class="dialog-body">{open.text}</div>
       <footer>
-        <Button text="Back" onClick={() => asked.answer(false)} />
-        <Button text={asked.action} class={asked.danger ? "danger" : "primary"} onClick={() => asked.answer(true)} />
+        <Button text="Back" onClick={() => open.answer(false)} />
+        <Button text={open.action} class={open.danger ? "danger" : "primary"} onClick={() => open.answer(true)} />
       </footer>
     </Dialog>
   );

@@ -61,11 +61,11 @@ function CompareBar({ stage, divider }: Omit<Props, "full">) {
     front.value = "both";
     divider.value = Number(currentTarget.value);
   };
-  const shown = { both: "Both", first: "A", last: "B" }[front.value];
+  const layer = { both: "Both", first: "A", last: "B" }[front.value];
   return (
     <div class="bar compare">
-      <Press label={`A/B: ${shown}, swap them`} hint="t" run={stage.swap}>
-        A/B: {shown}
+      <Press label={`A/B: ${layer}, swap them`} hint="t" run={stage.swap}>
+        A/B: {layer}
       </Press>
       <Press label="Show both" hint="b" pressed={front.value === "both"} run={stage.showBoth}>
         Both

@@ -10,9 +10,9 @@ describe("steps", () => {
     const seconds = 1 / rate;
     /** The visible frame at a time. Players round timestamps to microseconds. */
     const frameAt = (time: number): number => Math.floor((time + 1e-6) / seconds);
-    const shown = (frame: number): number => Math.round(frame * seconds * 1e6) / 1e6;
+    const timestampOf = (frame: number): number => Math.round(frame * seconds * 1e6) / 1e6;
     for (let frame = 1; frame < 500; frame++) {
-      const reached = ([-1, 0, 1] as const).map((step) => frameAt(stepTarget(shown(frame), seconds, step)));
+      const reached = ([-1, 0, 1] as const).map((step) => frameAt(stepTarget(timestampOf(frame), seconds, step)));
       expect(reached).toEqual([frame - 1, frame, frame + 1]);
     }
     expect(stepTarget(0, seconds, -1)).toBe(0);

@@ -15,8 +15,8 @@ export function Screen({ stage, divider }: { readonly stage: Stage; readonly div
   const isSplit = useComputed(() => stage.follower !== null && stage.front.value === "both");
   useSignalEffect(() => {
     const { scale, x, y } = stage.view.value;
-    const shown = { both: divider.value, first: 100, last: 0 }[stage.front.value];
-    const properties = { zoom: String(scale), x: `${x * 100}%`, y: `${y * 100}%`, divider: `${first ? shown : 0}%` };
+    const position = { both: divider.value, first: 100, last: 0 }[stage.front.value];
+    const properties = { zoom: String(scale), x: `${x * 100}%`, y: `${y * 100}%`, divider: `${first ? position : 0}%` };
     for (const [name, value] of Object.entries(properties)) screen.current?.style.setProperty(`--${name}`, value);
     screen.current?.classList.toggle("pixels", scale >= 4);
   });
@@ -71,7 +71,7 @@ function Labels({ stage: { leader, follower, front } }: { readonly stage: Stage 
 /** A notice while the video waits for long. */
 function Waiting({ stage: { decks, leader, wantsToPlay } }: { readonly stage: Stage }) {
   const waits = decks.some(({ isWaiting, failed }) => isWaiting.value && !failed.value);
-  if (decks.some(({ failed }) => failed.value)) return <p class="notice">It cannot be played here.</p>;
+  if (decks.some(({ failed }) => failed.value)) return <p class="notice">This browser cannot play this file.</p>;
   if (!waits || !wantsToPlay.value) return null;
   const isStream = leader.medium.kind !== "file";
   const isAtEnd = isStream && leader.length.value > 0 && leader.length.value - leader.time.value < 1;

@@ -42,8 +42,8 @@ export function createStage(opening: Opening, report: (problem: Problem) => void
   };
   /** Seeks both media to corresponding frames. */
   const align = (step: -1 | 0 | 1): void => {
-    const shown = leader.frame.value ?? leader.time.value;
-    seek(stepTarget(shown, leader.frameSeconds(), step));
+    const timestamp = leader.frame.value ?? leader.time.value;
+    seek(stepTarget(timestamp, leader.frameSeconds(), step));
   };
   const pause = (): void => {
     if (!wantsToPlay.value) return;

@@ -5,10 +5,10 @@ const USUAL_FRAME_SECONDS = 1 / 25;
 
 /**
  * The seek target for the next frame (1), the previous frame (-1), or exactly the same frame (0). The target is the
- * middle of the frame, so that no rounding shows its neighbor. `shown`: the timestamp of the visible frame, in seconds.
+ * middle of the frame, so that no rounding shows its neighbor. `timestamp`: of the visible frame, in seconds.
  */
-export const stepTarget = (shown: number, frameSeconds: number, step: -1 | 0 | 1): number =>
-  Math.max(0, shown + (step + 0.5) * frameSeconds);
+export const stepTarget = (timestamp: number, frameSeconds: number, step: -1 | 0 | 1): number =>
+  Math.max(0, timestamp + (step + 0.5) * frameSeconds);
 
 /** The duration of a frame, from the frame rate if known, or from observed timestamps. */
 export function frameSecondsOf(frameRate: number | null, seen: readonly number[]): number {

@@ -45,7 +45,7 @@ function PhaseMark({ phase, scale }: { phase: Phase; scale: Scale }) {
   const width = to - from;
   if (width < 1) return null;
   const texts = [`${phase.name} ${duration((phase.toMs - phase.fromMs) / 1000)}`, phase.name];
-  const text = texts.find((one) => one.length * 6.2 + 12 <= width);
+  const text = texts.find((candidate) => candidate.length * 6.2 + 12 <= width);
   return (
     <g class={`phase ${phase.name}`}>
       <rect x={from + 0.5} y={2} width={Math.max(1, width - 1)} height={17} rx={3} />

@@ -92,7 +92,7 @@ type LinksProps = Pick<Props, "geometry" | "scale" | "nowMs"> & { readonly place
 /** Lines from the end of a failed attempt to the next attempt at the same task. */
 function Links({ placed, geometry, scale, nowMs }: LinksProps) {
   const byTask = new Map<string, PlacedBar[]>();
-  for (const one of placed) byTask.set(one.bar.task, [...(byTask.get(one.bar.task) ?? []), one]);
+  for (const box of placed) byTask.set(box.bar.task, [...(byTask.get(box.bar.task) ?? []), box]);
   const pairs = [...byTask.values()].flatMap((all) => {
     const ordered = all.sort((a, b) => a.bar.attempt - b.bar.attempt);
     return ordered.slice(1).map((next, at) => [ordered[at], next] as const);

@@ -48,8 +48,8 @@ export function openHls(video: HTMLVideoElement, url: string, events: EngineEven
   hls.on(Hls.Events.INIT_PTS_FOUND, (_, { initPTS, timescale }) => {
     // hls.js sets time 0 to the first decoding timestamp, which is before the presentation timestamp of the first
     // frame.
-    const found = FIRST_TIMESTAMP - initPTS / timescale;
-    ahead = Math.abs(found) < MAX_AHEAD ? found : 0;
+    const difference = FIRST_TIMESTAMP - initPTS / timescale;
+    ahead = Math.abs(difference) < MAX_AHEAD ? difference : 0;
   });
   hls.loadSource(url);
   hls.attachMedia(video);
