@@ -30,7 +30,7 @@ export function textOption(options: Options, name: string): string | undefined {
 /** Returns the values of an option that may be given several times. */
 export function listOption(options: Options, name: string): readonly string[] {
   const value = options[name];
-  return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }
 
 /** Returns the pairs of an option `name=value`, or undefined without any. Throws a usage error with its name. */

@@ -218,9 +218,9 @@ describe("output", () => {
       "GET /v2/jobs/y": failure(400, "query_not_valid", "a\u001b]0;title\u0007b"),
     });
     const run = (...args: string[]) => runCli(args, { ...env, COPRA_URL: other.url });
-    const shown = await Promise.all([run("jobs", "show", "x"), run("jobs", "follow", "x"), run("jobs", "show", "y")]);
+    const results = await Promise.all([run("jobs", "show", "x"), run("jobs", "follow", "x"), run("jobs", "show", "y")]);
     await other.close();
-    for (const { stdout, stderr } of shown) {
+    for (const { stdout, stderr } of results) {
       expect(stdout + stderr).toContain("a�]0;title�b");
       for (const control of ["\u001b", "\u0007"]) expect(stdout + stderr).not.toContain(control);
     }

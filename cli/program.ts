@@ -23,8 +23,8 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
   let out = "";
   let errors = "";
   let chosen: Chosen | null = null;
-  const program = buildProgram(version, (found) => {
-    chosen = found;
+  const program = buildProgram(version, (command) => {
+    chosen = command;
   });
   configure(program, {
     writeOut: (text) => {
@@ -88,8 +88,8 @@ function buildProgram(version: string, choose: (chosen: Chosen) => void): Comman
   for (const { flags, description } of GLOBAL_OPTIONS) program.option(flags, description);
   const groups = new Map<string, Command>();
   const parentOf = (group: string): Command => {
-    const found = groups.get(group);
-    if (found) return found;
+    const existing = groups.get(group);
+    if (existing) return existing;
     const summary = GROUPS.find(({ name }) => name === group)?.summary ?? "";
     const added = program.command(group).description(summary).helpOption("-h, --help", "Show help").helpCommand(false);
     groups.set(group, added);
@@ -125,8 +125,8 @@ function addCommand(
   }
   if (spec.examples)
     command.addHelpText("after", `\nExamples:\n${spec.examples.map((line) => `  ${line}`).join("\n")}`);
-  command.action((...given: unknown[]) => {
-    const values = given.slice(0, spec.arguments?.length ?? 0).flat();
+  command.action((...passed: unknown[]) => {
+    const values = passed.slice(0, spec.arguments?.length ?? 0).flat();
     choose(
       values.filter((value) => typeof value === "string"),
       command.opts(),

@@ -32,8 +32,8 @@ export async function verifyWebhook<Payload = NotificationPayload>(
   secrets: string | readonly string[],
   { toleranceSeconds = 300, now = Date.now() }: VerifyOptions = {},
 ): Promise<Payload> {
-  const given = "text" in request ? await request.text() : request.body;
-  const body = typeof given === "string" ? given : new TextDecoder().decode(given);
+  const raw = "text" in request ? await request.text() : request.body;
+  const body = typeof raw === "string" ? raw : new TextDecoder().decode(raw);
   const [id, sent, signatures] = ["id", "timestamp", "signature"].map((name) => header(request, `webhook-${name}`));
   if (!id || !sent || !signatures) throw new WebhookError("The request has no signature");
   if (!(Math.abs(now / 1000 - Number(sent)) <= toleranceSeconds))

@@ -6,8 +6,8 @@ export type Env = Readonly<Record<string, string | undefined>>;
 
 /** `config`: settings that people edit. `state`: data that commands store. */
 export function folderOf(kind: "config" | "state", env: Env, platform: string = process.platform): string {
-  const given = kind === "config" ? env.XDG_CONFIG_HOME : env.XDG_STATE_HOME;
-  if (given) return join(given, "copra");
+  const folder = kind === "config" ? env.XDG_CONFIG_HOME : env.XDG_STATE_HOME;
+  if (folder) return join(folder, "copra");
   const home = env.HOME || env.USERPROFILE || homedir();
   if (platform === "win32") {
     const data = kind === "config" ? env.APPDATA : env.LOCALAPPDATA;

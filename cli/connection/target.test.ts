@@ -99,14 +99,14 @@ it.each<[string, TargetOptions, object, { profile?: true; local?: true }, object
   ["an unknown profile", { profile: "us" }, {}, { profile: true }, /^There is no profile "us"; there are: eu$/],
   ["a URL that is none", { url: "https://" }, {}, {}, /is not the URL of a service/],
 ])("takes the target from %s", (_, options, variables, { profile, local }, expected) => {
-  const given = { ...env, ...variables };
+  const environment = { ...env, ...variables };
   if (profile) writeConfig(env, { current: "eu", profiles: { eu: { url: "https://eu.example.com", key: "k-eu" } } });
   if (local) {
     mkdirSync(join(folder, "home"));
     writeFileSync(join(folder, "home", "stack.json"), JSON.stringify(STACK));
   }
-  if (expected instanceof RegExp) expect(() => findTarget(options, given)).toThrow(expected);
-  else expect(findTarget(options, given)).toMatchObject(expected);
+  if (expected instanceof RegExp) expect(() => findTarget(options, environment)).toThrow(expected);
+  else expect(findTarget(options, environment)).toMatchObject(expected);
 });
 
 it.each([

@@ -61,8 +61,8 @@ export type Credentials = { readonly key: string | undefined; readonly adminToke
  * key goes to the wrong service. Without COPRA_URL, they belong to the service that the command line names.
  */
 export function environmentCredentials(url: string, env: Env): Credentials {
-  const own = variable(env.COPRA_URL);
-  if (own !== undefined && normalized(own) !== normalized(url)) return { key: undefined, adminToken: undefined };
+  const ofUrl = variable(env.COPRA_URL);
+  if (ofUrl !== undefined && normalized(ofUrl) !== normalized(url)) return { key: undefined, adminToken: undefined };
   return { key: variable(env.COPRA_API_KEY), adminToken: variable(env.COPRA_ADMIN_TOKEN) };
 }
 
@@ -86,8 +86,8 @@ function explicitTarget(options: TargetOptions, env: Env): Target | null {
     if (!fromOptions && !variable(env.COPRA_API_KEY) && !variable(env.COPRA_ADMIN_TOKEN)) return null;
     throw usageError("There is a key or token, but no URL: give --url or COPRA_URL, too");
   }
-  const found = environmentCredentials(url, env);
-  const { key = found.key ?? null, adminToken = found.adminToken ?? null } = options;
+  const credentials = environmentCredentials(url, env);
+  const { key = credentials.key ?? null, adminToken = credentials.adminToken ?? null } = options;
   return {
     url: serviceUrl(url),
     key,
@@ -102,13 +102,13 @@ function profileTarget(options: TargetOptions, env: Env): Target | null {
   const config = readConfig(env);
   const name = wanted ?? config.current;
   if (name === null) return null;
-  const found = Object.hasOwn(config.profiles, name) ? config.profiles[name] : undefined;
-  if (!found) {
+  const profile = Object.hasOwn(config.profiles, name) ? config.profiles[name] : undefined;
+  if (!profile) {
     if (wanted === undefined) return null;
     throw usageError(`There is no profile "${name}"${knownProfiles(config)}`);
   }
-  const { key = found.key ?? null, adminToken = found.admin_token ?? null } = options;
-  const { url } = found;
+  const { key = profile.key ?? null, adminToken = profile.admin_token ?? null } = options;
+  const { url } = profile;
   return { url: serviceUrl(url), key, adminToken, source: `profile "${name}"`, local: null };
 }
 

@@ -24,8 +24,8 @@ const TITLES = { todo: "To fill in", lost: "Not carried over", changed: "Works d
 
 function wordsOf(notes: readonly Note[], service: OldService): string {
   const sections = (["todo", "lost", "changed"] as const).flatMap((level) => {
-    const own = notes.filter((note) => note.level === level);
-    return own.length === 0 ? [] : [`${TITLES[level]}:`, ...own.map(({ field, message }) => `  ${field}: ${message}`)];
+    const lines = notes.flatMap((note) => (note.level === level ? [`  ${note.field}: ${note.message}`] : []));
+    return lines.length === 0 ? [] : [`${TITLES[level]}:`, ...lines];
   });
   const first = `Converted from ${SERVICE_NAMES[service]}`;
   return [sections.length === 0 ? `${first}: everything was carried over` : first, ...sections].join("\n");

@@ -10,20 +10,20 @@ import { durationText } from "../terminal/values.ts";
 
 export const jobTasks: Run = async (context, [id = ""]) => {
   const { output, now, signal, copra } = await clientOf(context);
-  const found = await copra.jobs.tasks(id, { signal });
+  const list = await copra.jobs.tasks(id, { signal });
   const { bold } = output.colors;
-  output.data(found, () =>
+  output.data(list, () =>
     [
       table([
         ["TASK", "STATUS", "", "NODE", "TIME", "PART", "SPEED", "OUTPUTS"].map(bold),
-        ...found.tasks.map((task) => taskRow(task, now(), (status) => statusColor(status, output.colors))),
+        ...list.tasks.map((task) => taskRow(task, now(), (status) => statusColor(status, output.colors))),
       ]),
-      ...(found.attempts.length > 0
-        ? ["", table([["ATTEMPT", "NODE", "TIME", "OUTCOME", ""].map(bold), ...found.attempts.map(attemptRow)])]
+      ...(list.attempts.length > 0
+        ? ["", table([["ATTEMPT", "NODE", "TIME", "OUTCOME", ""].map(bold), ...list.attempts.map(attemptRow)])]
         : []),
     ].join("\n"),
   );
-  if ((found.attempts_dropped ?? 0) > 0) output.words(`${found.attempts_dropped} earlier attempts are not kept`);
+  if ((list.attempts_dropped ?? 0) > 0) output.words(`${list.attempts_dropped} earlier attempts are not kept`);
 };
 
 function taskRow(task: TaskView, nowMs: number, color: (status: string) => string): string[] {
@@ -74,10 +74,10 @@ function commandText({ task, attempt, node, argv, seconds }: Shown, end: string,
 
 export const jobCommands: Run = async (context, [id = ""]) => {
   const { output, signal, copra } = await clientOf(context);
-  const found = await copra.jobs.commands(id, { signal });
+  const list = await copra.jobs.commands(id, { signal });
   const { red } = output.colors;
-  output.data(found, () =>
-    found.commands
+  output.data(list, () =>
+    list.commands
       .map((command) => {
         const { exit_code: exitCode, signal, stderr_tail: tail } = command;
         const end = exitCode === 0 ? "" : red(exitCode === null ? ` ${signal ?? "no exit code"}` : ` exit ${exitCode}`);
@@ -89,20 +89,20 @@ export const jobCommands: Run = async (context, [id = ""]) => {
 
 export const jobLog: Run = async (context, [id = ""]) => {
   const { output, signal, copra } = await clientOf(context);
-  const found = await copra.jobs.running(id, { signal });
-  output.data(found, () => found.commands.map((one) => commandText(one, "", one.output)).join("\n\n"));
-  if (found.commands.length === 0) output.words("No node runs ffmpeg for this job now");
+  const running = await copra.jobs.running(id, { signal });
+  output.data(running, () => running.commands.map((command) => commandText(command, "", command.output)).join("\n\n"));
+  if (running.commands.length === 0) output.words("No node runs ffmpeg for this job now");
 };
 
 export const jobRequest: Run = async (context, [id = ""]) => {
   const { output, signal, copra } = await clientOf(context);
-  const found = await copra.jobs.request(id, { signal });
-  output.data(found, () => printableJson(found.request, 2));
-  if (found.left_out.length > 0) output.words(`Left out, because it is secret: ${found.left_out.join(", ")}`);
+  const stored = await copra.jobs.request(id, { signal });
+  output.data(stored, () => printableJson(stored.request, 2));
+  if (stored.left_out.length > 0) output.words(`Left out, because it is secret: ${stored.left_out.join(", ")}`);
 };
 
 export const jobMetadata: Run = async (context, [id = ""]) => {
   const { output, signal, copra } = await clientOf(context);
-  const found = await copra.jobs.metadata(id, undefined, { signal });
-  output.data(found, () => printableJson(found.metadata, 2));
+  const response = await copra.jobs.metadata(id, undefined, { signal });
+  output.data(response, () => printableJson(response.metadata, 2));
 };

@@ -37,12 +37,12 @@ export function filterOf(options: Options, nowMs: number): JobFilter {
 }
 
 function statusOf(text: string): JobStatus {
-  const found = STATUSES.find((status) => status === text.trim() || status === `job.${text.trim()}`);
-  if (!found) {
+  const chosen = STATUSES.find((status) => status === text.trim() || status === `job.${text.trim()}`);
+  if (!chosen) {
     const allowed = STATUSES.map((status) => status.slice(4)).join(", ");
     throw usageError(`--status must be one or more of ${allowed}, not "${text}"`);
   }
-  return found;
+  return chosen;
 }
 
 const SORTS = ["created", "ended", "took"] as const satisfies readonly JobListOptions["sort"][];
@@ -126,9 +126,9 @@ export const countJobs: Run = async (context, _args, options) => {
   const { output, now, signal } = context;
   const { status: _, ...filter } = filterOf(options, now());
   const { copra } = await clientOf(context);
-  const found = await copra.jobs.counts(filter, { signal });
-  output.data(found, () =>
-    table(Object.entries(found.counts).map(([status, count]) => [statusColor(status, output.colors), `${count}`])),
+  const response = await copra.jobs.counts(filter, { signal });
+  output.data(response, () =>
+    table(Object.entries(response.counts).map(([status, count]) => [statusColor(status, output.colors), `${count}`])),
   );
-  if (found.capped) output.words("There are more than are counted: a count of 10000 means that many or more");
+  if (response.capped) output.words("There are more than are counted: a count of 10000 means that many or more");
 };

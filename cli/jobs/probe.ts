@@ -12,13 +12,13 @@ import { printable } from "../terminal/printable.ts";
 import { table } from "../terminal/table.ts";
 import { bytesText, durationText } from "../terminal/values.ts";
 
-export const probe: Run = async (context, [given = ""], options) => {
+export const probe: Run = async (context, [source = ""], options) => {
   const { copra, target } = await clientOf(context);
-  const input = await inputOf(context, sourceOf(given, context.env, listOption(options, "header")), copra, target);
-  const found = await copra.probes.run({ input, ...settingsOf(options) }, { signal: context.signal });
-  const { error } = found;
-  context.output.data(found, () => (error === undefined ? probeText(found) : printable(error)));
-  return found.status === "completed" ? EXIT.done : EXIT.failed;
+  const input = await inputOf(context, sourceOf(source, context.env, listOption(options, "header")), copra, target);
+  const result = await copra.probes.run({ input, ...settingsOf(options) }, { signal: context.signal });
+  const { error } = result;
+  context.output.data(result, () => (error === undefined ? probeText(result) : printable(error)));
+  return result.status === "completed" ? EXIT.done : EXIT.failed;
 };
 
 /** Uploads a local file. A later `encode` uses the same upload. */

@@ -55,15 +55,16 @@ export const openJob: Run = async (context, [id = ""], options) => {
   const { output, signal, copra } = await clientOf(context);
   const job = await copra.jobs.get(id, { signal });
   const key = textOption(options, "output");
-  const found = job.outputs.find((one) => (key === undefined || one.key === key) && outputUrls(one).length > 0);
-  const [url] = found ? outputUrls(found) : [];
-  if (!found || url === undefined) {
+  const ofKey = job.outputs.filter((output) => key === undefined || output.key === key);
+  const chosen = ofKey.find((output) => outputUrls(output).length > 0);
+  const [url] = chosen ? outputUrls(chosen) : [];
+  if (!chosen || url === undefined) {
     throw new CommandError(
       EXIT.notFound,
       key === undefined ? `The job ${id} has no finished output` : `The job ${id} has no finished output "${key}"`,
     );
   }
-  output.data({ key: found.key, url }, () => url);
+  output.data({ key: chosen.key, url }, () => url);
   if (options.print !== true && context.input.isTTY && /^https?:/.test(url) && !(await openUrl(url))) {
     throw new CommandError(EXIT.failed, "No browser could be started; the URL is above");
   }

@@ -34,9 +34,9 @@ it("lists, shows, stores and deletes templates and their tokens", async () => {
   const env = { ...bareEnvironment(folder), COPRA_URL: service.url, COPRA_API_KEY: "k-test" };
   const run = (...argv: string[]) => runCli(["templates", ...argv], env);
   expect(await run("ls")).toMatchObject({ code: 0, stdout: expect.stringMatching(/web +3 +2026-11-21/) });
-  const shown = await run("show", "web");
-  expect(JSON.parse(shown.stdout)).toEqual(STORED.template);
-  expect(shown.stderr).toMatch(/web@3; variables: id\n.*storage.credentials/s);
+  const result = await run("show", "web");
+  expect(JSON.parse(result.stdout)).toEqual(STORED.template);
+  expect(result.stderr).toMatch(/web@3; variables: id\n.*storage.credentials/s);
   expect(await run("put", "web", file, "--keep-secrets", "--if-version", "2")).toMatchObject({ stdout: "web@3\n" });
   expect(await run("put", "other", file, "--if-version", "0")).toMatchObject({ code: 2 });
   expect(await run("put", "web", file, "--if-version", "new")).toMatchObject({ code: 2 });

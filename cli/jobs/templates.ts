@@ -22,10 +22,10 @@ export const listTemplates: Run = async (context) => {
 /** Prints the body alone, also with `--json`: `templates put` reads it. */
 export const showTemplate: Run = async (context, [name = ""]) => {
   const { output, signal, copra } = await clientOf(context);
-  const found = await copra.templates.get(name, { signal });
-  output.data(found.template, () => printableJson(found.template, 2));
-  output.words(`${found.name}@${found.version}; variables: ${found.variables.join(", ") || "none"}`);
-  if (found.left_out.length > 0) output.words(`Left out, because it is secret: ${found.left_out.join(", ")}`);
+  const template = await copra.templates.get(name, { signal });
+  output.data(template.template, () => printableJson(template.template, 2));
+  output.words(`${template.name}@${template.version}; variables: ${template.variables.join(", ") || "none"}`);
+  if (template.left_out.length > 0) output.words(`Left out, because it is secret: ${template.left_out.join(", ")}`);
 };
 
 const Body = z.record(z.string(), z.unknown());

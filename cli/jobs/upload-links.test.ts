@@ -55,8 +55,8 @@ it("creates, lists, shows and revokes upload links", async () => {
   ];
   const created = await runCli(["upload-links", "create", ...options, "--webhook", "https://x.example/h"], env);
   expect(created.stdout).toContain(LINK.tus_url);
-  const shown = await runCli(["upload-links", "show", "l"], env);
-  expect(shown.stdout).toMatch(
+  const result = await runCli(["upload-links", "show", "l"], env);
+  expect(result.stdout).toMatch(
     /refused origin +https:\/\/www\.example\.com\nupload +u a\.mov.*\n.*the upload was removed/,
   );
   const listed = await runCli(["upload-links", "ls"], env);

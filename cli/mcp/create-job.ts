@@ -80,8 +80,7 @@ const digestOf = (job: object): string =>
     .update(JSON.stringify(job, (_, value: unknown) => (isObject(value) ? Object.fromEntries(sorted(value)) : value)))
     .digest("hex");
 
-const sorted = (value: object): [string, unknown][] =>
-  Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
+const sorted = (value: object): [string, unknown][] => Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
 
 function remember(planned: Set<string>, digest: string): void {
   planned.delete(digest);

@@ -37,7 +37,7 @@ describe("sections of the documentation", () => {
 
   it("are at most five, with limited text", () => {
     const many = Array.from({ length: 9 }, (_, at) => ({ title: `word ${at}`, text: "word ".repeat(2000) }));
-    const found = bestSections(many, "word");
-    expect([found.length, Math.max(...found.map(({ text }) => text.length))]).toEqual([5, 3000]);
+    const sections = bestSections(many, "word");
+    expect([sections.length, Math.max(...sections.map(({ text }) => text.length))]).toEqual([5, 3000]);
   });
 });

@@ -53,7 +53,7 @@ export function sectionsOf(text: string): Found[] {
 export function bestSections(sections: readonly Found[], query: string): Found[] {
   const words = query.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
   const scored = sections.map((section) => ({ section, score: scoreOf(section, words) }));
-  const best = scored.filter(({ score }) => score > 0).toSorted((one, other) => other.score - one.score);
+  const best = scored.filter(({ score }) => score > 0).toSorted((a, b) => b.score - a.score);
   return best
     .slice(0, MAX_FOUND)
     .map(({ section: { title, text } }) => ({ title, text: text.slice(0, MAX_CHARS).toWellFormed() }));

@@ -30,8 +30,8 @@ export const listAlerts: Run = async (context) => {
 
 export const setAlert: Run = async (context, [name = "", file = "-"]) => {
   const { output, signal } = context;
-  const given = readJsonOption(file, z.record(z.string(), z.unknown()), "an alert: an object with `when` and `to`");
-  const alert = await (await adminOf(context)).alerts.put(name, given as NewAlert, { signal });
+  const fields = readJsonOption(file, z.record(z.string(), z.unknown()), "an alert: an object with `when` and `to`");
+  const alert = await (await adminOf(context)).alerts.put(name, fields as NewAlert, { signal });
   output.data(alert, () => `${alert.name}: ${alert.when}`);
 };
 

@@ -12,8 +12,8 @@ const valid = (revokedAt: string | null): string => (revokedAt === null ? "valid
 
 /** The values of `--scope`, which may be repeated or have commas. Throws a usage error for an unknown scope. */
 function scopesOf(options: Options): Scope[] {
-  const given = listOption(options, "scope").flatMap((text) => text.split(","));
-  return given.map((text) => {
+  const names = listOption(options, "scope").flatMap((text) => text.split(","));
+  return names.map((text) => {
     const scope = SCOPE_NAMES.find((name) => name === text.trim());
     if (scope) return scope;
     throw usageError(`--scope must be one of ${SCOPE_NAMES.join(", ")}, not "${text.trim()}"`);

@@ -138,8 +138,8 @@ function nodeText(node: NodeDetails, history: NodeHistory, colors: Colors): stri
 
 export const showDemand: Run = async (context) => {
   const { output, signal } = context;
-  const found = await (await adminOf(context)).autoscale({ signal });
-  output.data(found, () => demandText(found, output.colors));
+  const demand = await (await adminOf(context)).autoscale({ signal });
+  output.data(demand, () => demandText(demand, output.colors));
 };
 
 function demandText({ pools }: Autoscale, { bold }: Colors): string {

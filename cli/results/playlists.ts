@@ -63,8 +63,8 @@ const LISTS: readonly string[] = ["Period", "AdaptationSet", "Representation", "
 function dashPaths(text: string): string[] {
   const parsed = Manifest.safeParse(xmlOf(text));
   const sets = parsed.data?.MPD.Period.flatMap((period) => period.AdaptationSet) ?? [];
-  return sets.flatMap(({ SegmentTemplate: shared, Representation: found }) =>
-    found.flatMap(({ id, BaseURL: base, SegmentTemplate: template = shared }) =>
+  return sets.flatMap(({ SegmentTemplate: shared, Representation: representations }) =>
+    representations.flatMap(({ id, BaseURL: base, SegmentTemplate: template = shared }) =>
       base !== undefined ? [base] : template ? filesOf(template, id) : [],
     ),
   );

@@ -70,8 +70,8 @@ function reportFiles({ output }: Context, job: Job, files: readonly SavedFile[])
   const sorted = files.toSorted((a, b) => a.path.localeCompare(b.path));
   // Print only playlists of a stream, because people open these, not thousands of segments.
   const named = new Set(job.outputs.flatMap(outputUrls));
-  const shown = sorted.filter(({ url }) => named.has(url));
-  output.line({ ...job, files: sorted }, () => shown.map(({ path }) => relative(".", path) || path).join("\n"));
+  const printed = sorted.filter(({ url }) => named.has(url));
+  output.line({ ...job, files: sorted }, () => printed.map(({ path }) => relative(".", path) || path).join("\n"));
   output.words(`${files.length} ${files.length === 1 ? "file" : "files"}, ${bytesText(total)}`);
 }
 
@@ -125,8 +125,8 @@ const Signable = z.object({
  * request with the keys of the request or of the local system, if known.
  */
 async function signingFetcher(storage: object, { local }: Target): Promise<Fetcher> {
-  const own = Signable.safeParse(storage);
-  const keys = own.success ? own.data : local ? localKeys(local) : null;
+  const signable = Signable.safeParse(storage);
+  const keys = signable.success ? signable.data : local ? localKeys(local) : null;
   if (!keys) return (url, signal) => namedFetch(url, { signal });
   const { AwsClient } = await import("aws4fetch");
   const { access_key_id: accessKeyId, secret_access_key: secretAccessKey } = keys.credentials;

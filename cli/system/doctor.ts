@@ -116,7 +116,7 @@ async function diskCheck(): Promise<Check> {
 }
 
 function configCheck(path: string): Check[] {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (!found || process.platform === "win32" || (found.mode & 0o077) === 0) return [];
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats || process.platform === "win32" || (stats.mode & 0o077) === 0) return [];
   return [{ name: "profiles", result: "failed", detail: `Others may read ${path}`, advice: `chmod 600 ${path}` }];
 }

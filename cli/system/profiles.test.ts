@@ -20,8 +20,8 @@ afterAll(async () => {
 describe("copra login", () => {
   const keysOf = async (args: readonly string[], variables: Record<string, string>, input = "") => {
     const before = service.requests.length;
-    const own = { ...bareEnvironment(join(folder, "login")), ...variables };
-    expect(await runCli(["login", service.url, ...args], own, input)).toMatchObject({ code: 0 });
+    const profileEnv = { ...bareEnvironment(join(folder, "login")), ...variables };
+    expect(await runCli(["login", service.url, ...args], profileEnv, input)).toMatchObject({ code: 0 });
     return service.requests.slice(before).map(({ headers }) => headers.authorization);
   };
   const basic = (key: string) => `Basic ${Buffer.from(`${key}:`).toString("base64")}`;

@@ -19,17 +19,17 @@ import { table } from "../terminal/table.ts";
 
 const DEFAULT_PROFILE = "default";
 
-export const login: Run = async (context, [given], options) => {
+export const login: Run = async (context, [argument], options) => {
   const { env, globals, output, input, signal } = context;
-  const url = given ?? textOption(globals, "url") ?? env.COPRA_URL;
+  const url = argument ?? textOption(globals, "url") ?? env.COPRA_URL;
   if (!url) throw usageError("Name the service: copra login https://encode.example.com");
   const service = serviceUrl(url);
   const name = textOption(globals, "profile") ?? DEFAULT_PROFILE;
-  const found = environmentCredentials(url, env);
-  const key = textOption(globals, "key") ?? found.key ?? (await askSecret(input, "API key: ", signal));
-  const givenToken = textOption(globals, "adminToken") ?? found.adminToken;
-  const asked = options.admin === true ? await askSecret(input, "Admin token: ", signal) : "";
-  const token = givenToken ?? asked;
+  const credentials = environmentCredentials(url, env);
+  const key = textOption(globals, "key") ?? credentials.key ?? (await askSecret(input, "API key: ", signal));
+  const givenToken = textOption(globals, "adminToken") ?? credentials.adminToken;
+  const typedToken = options.admin === true ? await askSecret(input, "Admin token: ", signal) : "";
+  const token = givenToken ?? typedToken;
   if (key === "" && token === "") throw usageError("There is no API key: type it, or give it by standard input");
   const profile: Profile = {
     url: service,

@@ -63,10 +63,10 @@ async function operatorChecks(admin: CopraAdmin, signal: AbortSignal): Promise<C
 /** Counts the nodes that get no work, and those that need an update or space. */
 export function fleetCheck(nodes: NodeList["nodes"], version = VERSION): Check {
   const troubled = nodes.filter(
-    ({ state, version: own, disk }) =>
+    ({ state, version: nodeVersion, disk }) =>
       state === "not_ready" ||
       state === "quarantined" ||
-      (own !== null && own !== version) ||
+      (nodeVersion !== null && nodeVersion !== version) ||
       (disk !== null && disk.free_bytes < LOW_DISK_BYTES),
   );
   const detail = `${nodes.length} nodes, ${troubled.length} with problems`;

@@ -14,7 +14,7 @@ const FILTER: readonly OptionSpec[] = [
 
 const BULK: readonly OptionSpec[] = [
   ...FILTER,
-  { flags: "-y, --yes", description: "Do not ask, when jobs are chosen by a filter" },
+  { flags: "-y, --yes", description: "Skip the confirmation when a filter selects the jobs" },
 ];
 
 const facts = (name: string, summary: string, load: CommandSpec["load"]): CommandSpec => ({

@@ -150,10 +150,10 @@ describe("ProgressView", () => {
     const written: string[] = [];
     let now = 0;
     const out = { isTTY, columns: 80, write: (text: string) => written.push(text) };
-    const shown = new ProgressView({ out, colors: colors(false), now: () => now, hidden: false });
+    const progress = new ProgressView({ out, colors: colors(false), now: () => now, hidden: false });
     return {
       written,
-      shown,
+      shown: progress,
       wait: (ms: number): void => {
         now += ms;
       },
@@ -161,12 +161,12 @@ describe("ProgressView", () => {
   }
 
   it("writes lines for new states and large steps without a terminal", () => {
-    const { written, shown, wait } = view(false);
+    const { written, shown: progress, wait } = view(false);
     for (const step of [0, 0.01, 0.05, 0.2, 0.21, 0.4]) {
-      shown.show(snapshot(step));
+      progress.show(snapshot(step));
       wait(2500);
     }
-    shown.show(snapshot(1, "completed"));
+    progress.show(snapshot(1, "completed"));
     expect(written.map((line) => line.split(" · ").slice(0, 2).join(" "))).toEqual([
       "0% starting",
       "20% starting",
@@ -179,14 +179,14 @@ describe("ProgressView", () => {
   });
 
   it("redraws bars on a terminal, and leaves the last bars", () => {
-    const { written, shown, wait } = view(true);
-    shown.show(snapshot(0.25));
+    const { written, shown: progress, wait } = view(true);
+    progress.show(snapshot(0.25));
     wait(50);
-    shown.show(snapshot(0.3));
+    progress.show(snapshot(0.3));
     expect(written).toHaveLength(1);
     wait(100);
-    shown.show(snapshot(0.5));
-    shown.end();
+    progress.show(snapshot(0.5));
+    progress.end();
     expect(written[0]).toContain("██████░░░░░░░░░░░░░░░░░░   25%  encoding  48 fps");
     expect(written[1]?.startsWith("\u001b[2A\r\u001b[2K")).toBe(true);
     for (const line of written.join("").split("\n")) expect(line.replaceAll("\r", "").length).toBeLessThan(90);

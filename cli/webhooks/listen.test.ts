@@ -118,7 +118,7 @@ describe("webhooks listen", () => {
         cli.kill("SIGCONT");
       }
       if (index === 150) {
-        await until(() => received.some((one) => one.index === 149));
+        await until(() => received.some((event) => event.index === 149));
         cli.kill("SIGKILL");
         cli = startCli(args, environment(service));
       }

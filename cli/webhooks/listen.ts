@@ -26,8 +26,8 @@ export const listen: Run = async (context, _args, options) => {
     output.data({ webhook_secret: secret }, () => secret);
     return EXIT.done;
   }
-  const given = textOption(options, "forwardTo");
-  const url = given === undefined ? null : forwardUrl(given);
+  const receiver = textOption(options, "forwardTo");
+  const url = receiver === undefined ? null : forwardUrl(receiver);
   const most = numberOption(options, "max", "--max") ?? Number.POSITIVE_INFINITY;
   const { copra, target } = await clientOf(context);
   const position = new Position(target, url, env, now);
@@ -113,8 +113,8 @@ class Position {
 
   /** Returns the id of the last event, or null if there is none or it is too old to continue there. */
   read(): string | null {
-    const found = readJsonFile(this.#path, PositionFile);
-    return found && this.#now() - found.at < MAX_AGE_MS ? found.last_event_id : null;
+    const position = readJsonFile(this.#path, PositionFile);
+    return position && this.#now() - position.at < MAX_AGE_MS ? position.last_event_id : null;
   }
 
   write(lastEventId: string): void {

@@ -33,9 +33,8 @@ export const replay: Run = async (context, [job = "", id], options) => {
   const { copra } = await clientOf(context);
   const ids = id === undefined ? idsOf(await copra.jobs.notifications(job, { signal }), job) : [id];
   const notifications: Delivery[] = [];
-  for (const one of ids) {
-    notifications.push(await copra.notifications.replay(job, one, { signal, ...(url === undefined ? {} : { url }) }));
-  }
+  const to = { signal, ...(url === undefined ? {} : { url }) };
+  for (const notification of ids) notifications.push(await copra.notifications.replay(job, notification, to));
   output.data({ job_id: job, notifications }, () => deliveryTable(notifications, output.colors));
 };
 

@@ -11,8 +11,8 @@ const SECRET_BYTES = 32;
 /** Returns the secret, `whsec_…`, and creates it on first use. The service's own secret never leaves the service. */
 export function listenSecret(env: Env): string {
   const path = join(folderOf("state", env), "listen-secret.json");
-  const found = readJsonFile(path, SecretFile);
-  if (found) return found.secret;
+  const stored = readJsonFile(path, SecretFile);
+  if (stored) return stored.secret;
   const secret = `whsec_${randomBytes(SECRET_BYTES).toString("base64")}`;
   writeJsonFile(path, { secret });
   return secret;

@@ -10,9 +10,9 @@ import { listenSecret, signedHeaders } from "./signing.ts";
 const LIMIT_MS = 30_000;
 
 export const trigger: Run = async ({ output, env, now, signal }, [event = ""], options) => {
-  const given = textOption(options, "forwardTo");
-  if (given === undefined) throw usageError("Name the receiver: --forward-to localhost:3000/hook");
-  const url = forwardUrl(given);
+  const receiver = textOption(options, "forwardTo");
+  if (receiver === undefined) throw usageError("Name the receiver: --forward-to localhost:3000/hook");
+  const url = forwardUrl(receiver);
   const body = JSON.stringify(examplePayload(event, now()));
   const id = `msg_example_${randomBytes(6).toString("hex")}`;
   const headers = signedHeaders(id, body, listenSecret(env), now());

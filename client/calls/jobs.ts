@@ -130,9 +130,9 @@ export class Jobs {
           ...options,
           onReconnect: reconnect,
         })) {
-          const one = { event, data: JSON.parse(data) } as JobStreamEvent;
-          yield one;
-          if (one.event === "end") return;
+          const parsed = { event, data: JSON.parse(data) } as JobStreamEvent;
+          yield parsed;
+          if (parsed.event === "end") return;
         }
       } catch (error) {
         if (!isCrowded(error)) throw error;

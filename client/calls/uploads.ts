@@ -126,7 +126,7 @@ async function sendFile(
     sent.set(number, bytes);
     onProgress?.(
       upload,
-      [...sent.values()].reduce((sum, one) => sum + one, 0),
+      [...sent.values()].reduce((sum, bytes) => sum + bytes, 0),
     );
   };
   report(0, 0);

@@ -73,7 +73,7 @@ export class Caller {
   async #attempt<Value>(path: string, call: Call, read: (response: Response) => Promise<Value>): Promise<Value> {
     const { method = "GET", query, json, body, signal, timeoutSeconds = RESPONSE_LIMIT_S } = call;
     const limit = timeoutSeconds > 0 ? AbortSignal.timeout(timeoutSeconds * 1000) : undefined;
-    const signals = [signal, limit].filter((one) => one !== undefined);
+    const signals = [signal, limit].filter((candidate) => candidate !== undefined);
     const isStream = body !== undefined && isSizedStream(body);
     const init: RequestInit = {
       method,

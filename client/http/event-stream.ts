@@ -40,7 +40,7 @@ export async function* eventsOf(
     };
     try {
       const inTime = <Value>(result: Promise<Value>): Promise<Value> => within(silenceSeconds, result, abort);
-      const response = await inTime(caller.send(path, call, async (given) => given));
+      const response = await inTime(caller.send(path, call, async (opened) => opened));
       for await (const event of parse(response, inTime)) {
         failures = 0;
         if (event.id !== "") id = event.id;

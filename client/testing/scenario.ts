@@ -31,8 +31,8 @@ export const ofCopraError = async (promise: Promise<unknown>): Promise<Partial<C
 };
 
 export function equal(actual: unknown, expected: unknown): void {
-  const [one, other] = [actual, expected].map((value) => JSON.stringify(value, null, 1));
-  if (one !== other) throw new Error(`Expected ${other}\nbut got ${one}`);
+  const [a, b] = [actual, expected].map((value) => JSON.stringify(value, null, 1));
+  if (a !== b) throw new Error(`Expected ${b}\nbut got ${a}`);
 }
 
 export async function collected<Value>(

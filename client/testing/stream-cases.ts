@@ -9,7 +9,7 @@ export const STREAM_CASES: readonly Case[] = [
       const { copra, requests } = scenario(origin, "follow");
       const seen = (await collected(copra.jobs.follow("job"))).map(({ progress }) => Number.parseInt(progress, 10));
       // Browsers discard unread data of a lost connection, so the last events before the loss may be missing.
-      equal([seen, seen.at(-1)], [seen.toSorted((one, other) => one - other), 100]);
+      equal([seen, seen.at(-1)], [seen.toSorted((a, b) => a - b), 100]);
       equal((await requests()).length, 3);
       equal((await copra.jobs.wait("job")).status, "job.completed");
     },
