@@ -39,10 +39,10 @@ describe("a log line", () => {
       "Failed query: insert into jobs values (?)\n    at x",
     ],
     ["mail me@host.example? Yes", "mail me@host.example? Yes"],
-  ])("contains only the public parts of %j", (error, shown) => {
+  ])("contains only the public parts of %j", (error, logged) => {
     const { log, read } = lines();
     log.warn("request failed", { error });
-    expect(read()[0].error).toBe(shown);
+    expect(read()[0].error).toBe(logged);
   });
 
   it.each(["/v2/", "https://", "https://h?"])("is written quickly for %s with a very long tail", (start) => {

@@ -49,7 +49,7 @@ const safe = (value: LogFields[string]): LogFields[string] =>
   typeof value === "string"
     ? value
         .replace(USER, "$1")
-        .replace(URL_PATTERN, (_, shown: string, query?: string) => (query ? `${shown}?…` : shown))
+        .replace(URL_PATTERN, (_, url: string, query?: string) => (query ? `${url}?…` : url))
         .replace(PARAMETERS, "")
         .replace(LINK_TOKEN, "$1…")
     : value;

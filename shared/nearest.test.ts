@@ -9,8 +9,8 @@ it.each([
   ["paht", "path", 1],
   ["ca", "abc", 3],
   ["kitten", "sitting", 3],
-])("the edit distance from %j to %j is %i", (one, other, distance) => {
-  expect(editDistance(one, other)).toBe(distance);
+])("the edit distance from %j to %j is %i", (a, b, distance) => {
+  expect(editDistance(a, b)).toBe(distance);
 });
 
 it.each<[string, string[], string | null]>([
@@ -29,12 +29,12 @@ it.each<[string, string[], string | null]>([
 it("the edit distance is symmetric, 0 to the same text, and at most the length of the longer text", () => {
   const texts = fc.string({ maxLength: 12 });
   fc.assert(
-    fc.property(texts, texts, (one, other) => {
-      const distance = editDistance(one, other);
-      expect(editDistance(other, one)).toBe(distance);
-      expect(editDistance(one, one)).toBe(0);
-      expect(distance).toBeLessThanOrEqual(Math.max(one.length, other.length));
-      expect(distance).toBeGreaterThanOrEqual(Math.abs(one.length - other.length));
+    fc.property(texts, texts, (a, b) => {
+      const distance = editDistance(a, b);
+      expect(editDistance(b, a)).toBe(distance);
+      expect(editDistance(a, a)).toBe(0);
+      expect(distance).toBeLessThanOrEqual(Math.max(a.length, b.length));
+      expect(distance).toBeGreaterThanOrEqual(Math.abs(a.length - b.length));
     }),
   );
 });

@@ -27,22 +27,21 @@ const allowance = (typed: string, known: string): number =>
  * Returns the number of insertions, deletions, replacements and exchanges of neighbors that turn a text into the other
  * (Damerau-Levenshtein, optimal string alignment).
  */
-export function editDistance(one: string, other: string): number {
+export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
-  let last = Array.from({ length: other.length + 1 }, (_, at) => at);
-  for (let row = 1; row <= one.length; row++) {
+  let last = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let row = 1; row <= a.length; row++) {
     const current = [row];
-    for (let column = 1; column <= other.length; column++) {
-      const same = one[row - 1] === other[column - 1];
-      const exchanged =
-        row > 1 && column > 1 && one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
+    for (let column = 1; column <= b.length; column++) {
+      const same = a[row - 1] === b[column - 1];
+      const exchanged = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
       const ways = [at(last, column) + 1, at(current, column - 1) + 1, at(last, column - 1) + (same ? 0 : 1)];
       if (exchanged) ways.push(at(beforeLast, column - 2) + 1);
       current.push(Math.min(...ways));
     }
     [beforeLast, last] = [last, current];
   }
-  return at(last, other.length);
+  return at(last, b.length);
 }
 
 const at = (row: readonly number[], column: number): number => row[column] ?? Number.POSITIVE_INFINITY;

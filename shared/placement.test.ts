@@ -8,6 +8,6 @@ it.each<[bound: string[], own: string[], labels: string[]]>([
   [["region:eu"], ["region:us", "region", "regional"], ["region:eu", "regional"]],
   [["gpu"], ["gpu:a10"], ["gpu"]],
   [[], ["Not A Label", "a:b:c", ""], []],
-])("merges the token's labels %j and the node's own %j to %j", (bound, own, labels) => {
-  expect(labelsOf(bound, own)).toEqual(labels);
+])("merges the token's labels %j and the node's own %j to %j", (bound, requested, labels) => {
+  expect(labelsOf(bound, requested)).toEqual(labels);
 });

@@ -32,8 +32,8 @@ const keyOf = (label: string): string => label.split(":", 1)[0] ?? label;
  * Returns the labels of a node: its token's labels, and its own labels with other keys. So a node with a token for
  * `region:eu` cannot claim `region:us`.
  */
-export function labelsOf(bound: readonly string[], own: readonly string[]): string[] {
+export function labelsOf(bound: readonly string[], requested: readonly string[]): string[] {
   const keys = new Set(bound.map(keyOf));
-  const added = own.filter((label) => Label.safeParse(label).success && !keys.has(keyOf(label)));
+  const added = requested.filter((label) => Label.safeParse(label).success && !keys.has(keyOf(label)));
   return [...new Set([...bound, ...added])].sort();
 }

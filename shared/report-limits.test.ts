@@ -224,9 +224,9 @@ function unboundedLists(schema: z.core.$ZodType, path: string, seen: Set<unknown
   seen.add(schema);
   const { checks = [], ...def } = schema._zod.def;
   const hasMost = checks.some((check) => check._zod.def.check === "max_length");
-  const own = def.type === "array" && !hasMost ? [path] : [];
+  const ofList = def.type === "array" && !hasMost ? [path] : [];
   const inside = Object.entries(def).flatMap(([name, part]) => partsOf(part).map((inner) => [name, inner] as const));
-  return [...own, ...inside.flatMap(([name, inner]) => unboundedLists(inner, `${path}.${name}`, seen))];
+  return [...ofList, ...inside.flatMap(([name, inner]) => unboundedLists(inner, `${path}.${name}`, seen))];
 }
 
 /** Returns the schemas in a part of a definition. */

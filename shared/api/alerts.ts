@@ -30,8 +30,8 @@ const QUIET = whole(1, 1440).default(1).describe("Minimum minutes between two me
 
 /** Conditions with further fields. */
 function rules<Fields extends z.ZodRawShape>(fields: Fields) {
-  const rule = <Name extends When, Own extends z.ZodRawShape>(when: Name, own: Own) =>
-    strictObject({ when: z.literal(when), ...own, quiet_minutes: QUIET, ...fields });
+  const rule = <Name extends When, Own extends z.ZodRawShape>(when: Name, fieldsOfRule: Own) =>
+    strictObject({ when: z.literal(when), ...fieldsOfRule, quiet_minutes: QUIET, ...fields });
   return z.discriminatedUnion(
     "when",
     [

@@ -18,15 +18,15 @@ export type Conversion =
 /** Converts the text of a request. `service`: the service of the request; by default it is detected. */
 export function convertText(text: string, service?: OldService): Conversion {
   const body = bodyOf(text);
-  const found = service ?? detectService(body);
-  if (found === null) {
+  const source = service ?? detectService(body);
+  if (source === null) {
     const names = Object.values(SERVICE_NAMES).join(", ");
     return { ok: false, error: `The request is of no service that can be converted: ${names}` };
   }
   if (!isObject(body)) {
-    return { ok: false, error: `A request of ${SERVICE_NAMES[found]} is a JSON object, and this text is none` };
+    return { ok: false, error: `A request of ${SERVICE_NAMES[source]} is a JSON object, and this text is none` };
   }
-  return { ok: true, service: found, converted: CONVERTERS[found](body) };
+  return { ok: true, service: source, converted: CONVERTERS[source](body) };
 }
 
 /** Returns the parsed JSON, or the text itself. */

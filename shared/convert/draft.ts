@@ -171,9 +171,9 @@ export class Draft {
 
   #outputsSection(): Json {
     if (this.isEmpty) this.note("todo", "outputs", "the old request has no outputs that can be converted");
-    const kept = this.#outputs.slice(0, MAX_OUTPUTS);
+    const outputs = this.#outputs.slice(0, MAX_OUTPUTS);
     if (this.#outputs.length > MAX_OUTPUTS) this.lost("outputs", `a job has at most ${MAX_OUTPUTS} outputs`);
-    const byFormat = Map.groupBy(kept, ({ format }) => format);
+    const byFormat = Map.groupBy(outputs, ({ format }) => format);
     return Object.fromEntries(
       [...byFormat].map(([format, same]) => {
         const [only, ...others] = same.map(({ params }) => params);

@@ -24,7 +24,7 @@ export class Reader {
 
   at(name: string | number): Reader {
     const value = isObject(this.#value)
-      ? own(this.#value, String(name))
+      ? memberOf(this.#value, String(name))
       : Array.isArray(this.#value) && typeof name === "number"
         ? this.#value[name]
         : undefined;
@@ -85,10 +85,10 @@ export class Reader {
   /** Returns a note for each unused field with the reason from the table. Fields with the same reason share a note. */
   lost(rows: readonly FieldRow[]): Note[] {
     const reasons = rows.flatMap((row) => ("why" in row ? [row] : []));
-    const found: { readonly parent: string; readonly name: string; readonly why: string }[] = [];
+    const fields: { readonly parent: string; readonly name: string; readonly why: string }[] = [];
     const report = (path: string, why: string): void => {
       const at = path.lastIndexOf(".");
-      found.push({ parent: path.slice(0, Math.max(0, at)), name: path.slice(at + 1), why });
+      fields.push({ parent: path.slice(0, Math.max(0, at)), name: path.slice(at + 1), why });
     };
     const walk = (value: unknown, path: string): void => {
       if (path !== "" && this.#used.has(path)) return;
@@ -102,19 +102,19 @@ export class Reader {
       for (const [name, member] of entries) walk(member, path === "" ? String(name) : `${path}.${name}`);
     };
     walk(this.#value, this.path);
-    return grouped(found);
+    return grouped(fields);
   }
 }
 
-const own = (value: Readonly<Record<string, unknown>>, name: string): unknown =>
+const memberOf = (value: Readonly<Record<string, unknown>>, name: string): unknown =>
   Object.hasOwn(value, name) ? value[name] : undefined;
 
-function grouped(found: readonly { readonly parent: string; readonly name: string; readonly why: string }[]): Note[] {
-  const groups = Map.groupBy(found, ({ parent, why }) => `${parent}\n${why}`);
+function grouped(fields: readonly { readonly parent: string; readonly name: string; readonly why: string }[]): Note[] {
+  const groups = Map.groupBy(fields, ({ parent, why }) => `${parent}\n${why}`);
   return [...groups.values()].map((same) => {
     const [{ parent, name, why } = { parent: "", name: "", why: "" }] = same;
     const prefix = parent === "" ? "" : `${parent}.`;
-    const field = same.length === 1 ? `${prefix}${name}` : `${prefix}{${same.map((one) => one.name).join(", ")}}`;
+    const field = same.length === 1 ? `${prefix}${name}` : `${prefix}{${same.map((lost) => lost.name).join(", ")}}`;
     return { level: "lost", field, message: why };
   });
 }

@@ -13,7 +13,7 @@ export const segmentSeconds = (seconds: number): number => Math.min(10, Math.max
 export function streamVariants(renditions: readonly Rendition[], lost: Lost): string[] {
   const isSeparate = renditions.every(({ video, audio }) => video === null || audio === null);
   const audios = renditions.flatMap(({ video, audio }) => (video === null && audio !== null ? [audio] : []));
-  const best = audios.toSorted((one, other) => (other.kbps ?? 0) - (one.kbps ?? 0))[0];
+  const best = audios.toSorted((a, b) => (b.kbps ?? 0) - (a.kbps ?? 0))[0];
   const whole = renditions.map((rendition) =>
     isSeparate && rendition.video !== null && best !== undefined ? { ...rendition, audio: best } : rendition,
   );

@@ -46,7 +46,7 @@ export type TrackContainerTraits = {
   readonly mediaTypes: readonly [withVideo: string, audioOnly: string];
 };
 
-const one = (type: string): readonly [string, string] => [type, type];
+const same = (type: string): readonly [string, string] => [type, type];
 const FLV_PCM_HZ = [11025, 22050, 44100];
 
 /**
@@ -74,13 +74,13 @@ export const TRACK_CONTAINER_TRAITS: Readonly<Record<TrackContainer, TrackContai
     video: ["h264", "hevc", "mpeg4", "mpeg2video"],
     audio: ["aac", "ac3", "mp2", "mp3", "opus"],
     fragments: false,
-    mediaTypes: one("video/mp2t"),
+    mediaTypes: same("video/mp2t"),
   },
   mov: {
     video: ["h264", "hevc", "mpeg4", "mpeg2video", "mjpeg", "prores", "prores-ks", "dnxhd", "h263"],
     audio: ["aac", "ac3", "mp2", "mp3", "pcm-s16le", "pcm-u8", "pcm-alaw", "amr-nb"],
     fragments: true,
-    mediaTypes: one("video/quicktime"),
+    mediaTypes: same("video/quicktime"),
   },
   mkv: {
     video: VIDEO_CODECS,
@@ -92,7 +92,7 @@ export const TRACK_CONTAINER_TRAITS: Readonly<Record<TrackContainer, TrackContai
     video: ["mpeg4", "h264", "mpeg2video", "mjpeg", "vp8", "flv", "h263", "wmv2"],
     audio: ["mp3", "mp2", "ac3", "aac", "pcm-s16le", "pcm-u8", "pcm-alaw", "wmav2"],
     fragments: false,
-    mediaTypes: one("video/x-msvideo"),
+    mediaTypes: same("video/x-msvideo"),
   },
   asf: {
     video: ["wmv2", "h264", "mpeg4", "mpeg2video", "mjpeg"],
@@ -105,7 +105,7 @@ export const TRACK_CONTAINER_TRAITS: Readonly<Record<TrackContainer, TrackContai
     audio: ["mp3", "aac", "pcm-s16le", "pcm-u8"],
     sampleRatesHz: { mp3: [...FLV_PCM_HZ, 48000], "pcm-s16le": FLV_PCM_HZ, "pcm-u8": FLV_PCM_HZ },
     fragments: false,
-    mediaTypes: one("video/x-flv"),
+    mediaTypes: same("video/x-flv"),
   },
   "3gp": {
     video: ["h263", "h264", "mpeg4"],
@@ -114,19 +114,19 @@ export const TRACK_CONTAINER_TRAITS: Readonly<Record<TrackContainer, TrackContai
     fragments: true,
     mediaTypes: ["video/3gpp", "audio/3gpp"],
   },
-  ogv: { video: ["theora", "vp8"], audio: ["vorbis", "opus", "flac"], fragments: false, mediaTypes: one("video/ogg") },
-  ogg: { video: [], audio: ["vorbis", "opus", "flac"], fragments: false, mediaTypes: one("audio/ogg") },
-  mp3: { video: [], audio: ["mp3"], fragments: false, mediaTypes: one("audio/mpeg") },
-  aac: { video: [], audio: ["aac"], fragments: false, mediaTypes: one("audio/aac") },
+  ogv: { video: ["theora", "vp8"], audio: ["vorbis", "opus", "flac"], fragments: false, mediaTypes: same("video/ogg") },
+  ogg: { video: [], audio: ["vorbis", "opus", "flac"], fragments: false, mediaTypes: same("audio/ogg") },
+  mp3: { video: [], audio: ["mp3"], fragments: false, mediaTypes: same("audio/mpeg") },
+  aac: { video: [], audio: ["aac"], fragments: false, mediaTypes: same("audio/aac") },
   wav: {
     video: [],
     audio: ["pcm-s16le", "pcm-u8", "pcm-alaw", "mp3", "mp2", "ac3"],
     fragments: false,
-    mediaTypes: one("audio/wav"),
+    mediaTypes: same("audio/wav"),
   },
-  flac: { video: [], audio: ["flac"], fragments: false, mediaTypes: one("audio/flac") },
-  m4a: { video: [], audio: ["aac", "ac3"], fragments: true, mediaTypes: one("audio/mp4") },
-  opus: { video: [], audio: ["opus"], fragments: false, mediaTypes: one("audio/ogg") },
+  flac: { video: [], audio: ["flac"], fragments: false, mediaTypes: same("audio/flac") },
+  m4a: { video: [], audio: ["aac", "ac3"], fragments: true, mediaTypes: same("audio/mp4") },
+  opus: { video: [], audio: ["opus"], fragments: false, mediaTypes: same("audio/ogg") },
 };
 
 /** Codecs of text tracks by ffmpeg's names; containers that are left out cannot have text tracks. */

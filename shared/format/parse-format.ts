@@ -42,8 +42,8 @@ export function parseFormat(text: string, hash?: FormatHash): Result<FormatSpec,
 
 /** A bitrate in the hash also overrides a quality in the text, which would otherwise take precedence. */
 function overridden(requested: RequestedSpecs, by: RequestedSpecs): RequestedSpecs {
-  const kept = [...requested].filter(([spec]) => spec !== "quality" || !by.has("video_bitrate"));
-  return new Map([...kept, ...by]);
+  const ofText = [...requested].filter(([spec]) => spec !== "quality" || !by.has("video_bitrate"));
+  return new Map([...ofText, ...by]);
 }
 
 // Completes the requested specs of a format with defaults, and rejects unsupported specs.

@@ -42,8 +42,8 @@ export function defaultAudioCodec(container: TrackContainer, videoCodec: VideoTr
 /** Returns the default bitrate in kbit/s; null for lossless codecs. */
 export function defaultAudioKbps(container: TrackContainer, codec: AudioCodec): number | null {
   const { audioKbps } = TRACK_CONTAINER_TRAITS[container];
-  const own = AUDIO_TRAITS[codec].kbps?.default ?? null;
-  return own === null ? null : Math.min(own, audioKbps ?? own);
+  const ofCodec = AUDIO_TRAITS[codec].kbps?.default ?? null;
+  return ofCodec === null ? null : Math.min(ofCodec, audioKbps ?? ofCodec);
 }
 
 /** Returns the sample rates that the codec supports in this container. */

@@ -76,8 +76,8 @@ function checkVmaf(codec: VideoCodec, vmaf: number): void {
   throw new FormatError("quality", `\`quality=vmaf${vmaf}\` is not allowed: ${allowed}`);
 }
 
-const least = (one: number | null, other: number | null): number | null =>
-  one === null || other === null ? (one ?? other) : Math.min(one, other);
+const least = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.min(a, b);
 
 /**
  * Returns the rate target. A quality step replaces the bitrate. With a VMAF, the bitrate is an additional maximum. A

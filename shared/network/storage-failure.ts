@@ -93,8 +93,8 @@ const MALFORMED = new Set(["AuthorizationHeaderMalformed", "AuthorizationQueryPa
 export function storageRejection(response: StorageResponse, region: string | null = null): StorageRejection {
   const serviceCode = /<Code>\s*([\w.-]{1,64})\s*<\/Code>/.exec(response.body)?.[1] ?? null;
   const meaning = elsewhere(response, serviceCode, region) ?? meaningOf(response, serviceCode);
-  const shown = serviceCode === null ? `HTTP ${response.status}` : `HTTP ${response.status}, ${serviceCode}`;
-  return new StorageRejection(meaning, `The storage rejected the upload (${shown}): ${meaning.advice}.`, {
+  const status = serviceCode === null ? `HTTP ${response.status}` : `HTTP ${response.status}, ${serviceCode}`;
+  return new StorageRejection(meaning, `The storage rejected the upload (${status}): ${meaning.advice}.`, {
     serviceCode,
     status: response.status,
     region: meaning.code === "storage_region_not_valid" ? bucketRegion(response) : null,
@@ -117,16 +117,16 @@ function meaningOf({ status, body }: StorageResponse, serviceCode: string | null
 }
 
 function elsewhere(response: StorageResponse, serviceCode: string | null, region: string | null): Meaning | null {
-  const found = bucketRegion(response);
+  const actual = bucketRegion(response);
   const { status } = response;
-  const isNamed = found !== null && (status < 400 || (status === 400 && found !== region));
+  const isNamed = actual !== null && (status < 400 || (status === 400 && actual !== region));
   const moved = serviceCode === null ? isNamed : ELSEWHERE.has(serviceCode);
-  if (!moved && !(serviceCode !== null && MALFORMED.has(serviceCode) && found !== null)) return null;
+  if (!moved && !(serviceCode !== null && MALFORMED.has(serviceCode) && actual !== null)) return null;
   const requested = region === null ? "" : `, not in ${region}`;
   const advice =
-    found === null
+    actual === null
       ? "the bucket is in another region; check `storage.region` and `storage.endpoint`"
-      : `the bucket is in ${found}${requested}; set \`storage.region\` to ${found}`;
+      : `the bucket is in ${actual}${requested}; set \`storage.region\` to ${actual}`;
   return { code: "storage_region_not_valid", isTransient: false, advice };
 }
 

@@ -14,8 +14,8 @@ describe("traceparent", () => {
     ["with unknown flags", `00-${TRACE}-${SPAN}-ff`, `00-${TRACE}-${SPAN}-03`],
     ["of a later version", `cc-${TRACE}-${SPAN}-01`, PARENT],
     ["of a later version with more members", `cc-${TRACE}-${SPAN}-01-what-will-be`, PARENT],
-  ])("%s is accepted", (_, given, traceparent) => {
-    expect(read(given)).toEqual({ traceparent });
+  ])("%s is accepted", (_, header, traceparent) => {
+    expect(read(header)).toEqual({ traceparent });
   });
 
   it.each([
@@ -34,8 +34,8 @@ describe("traceparent", () => {
     ["with one digit of flags", `00-${TRACE}-${SPAN}-1`],
     ["with a version of one digit", `0-${TRACE}-${SPAN}-01`],
     ["twice", `${PARENT}, ${PARENT}`],
-  ])("%s is ignored together with its tracestate", (_, given) => {
-    expect(read(given, "a=1")).toBeNull();
+  ])("%s is ignored together with its tracestate", (_, header) => {
+    expect(read(header, "a=1")).toBeNull();
   });
 
   it("may be missing", () => {
@@ -50,8 +50,8 @@ describe("tracestate", () => {
     ["members with spaces and empty ones", "a=1 ,\tb=2,, 1t@sys=x y", "a=1,b=2,1t@sys=x y"],
     ["32 members", members(32), members(32)],
     ["512 characters", `a=${"x".repeat(250)},bc=${"x".repeat(256)}`, `a=${"x".repeat(250)},bc=${"x".repeat(256)}`],
-  ])("%s is passed on", (_, given, tracestate) => {
-    expect(read(PARENT, given)).toEqual({ traceparent: PARENT, tracestate });
+  ])("%s is passed on", (_, state, tracestate) => {
+    expect(read(PARENT, state)).toEqual({ traceparent: PARENT, tracestate });
   });
 
   it.each([
@@ -64,8 +64,8 @@ describe("tracestate", () => {
     ["a value with an equals sign", "a=1=2"],
     ["characters beyond ASCII", "a=\u00e9"],
     ["nothing", ""],
-  ])("%s is left out", (_, given) => {
-    expect(read(PARENT, given)).toEqual({ traceparent: PARENT });
+  ])("%s is left out", (_, state) => {
+    expect(read(PARENT, state)).toEqual({ traceparent: PARENT });
   });
 });
 

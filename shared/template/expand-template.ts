@@ -71,9 +71,9 @@ function varsProblem(uses: readonly Use[], defaults: object, vars: Readonly<Reco
     const known = names.size === 0 ? "it has no variables" : `its variables: ${[...names].join(", ")}`;
     return `\`vars.${shown(unused)}\` is not used; ${known}`;
   }
-  const given: Readonly<Record<string, unknown>> = { ...defaults, ...vars };
+  const values: Readonly<Record<string, unknown>> = { ...defaults, ...vars };
   for (const { name, path, within } of uses) {
-    const value = Object.hasOwn(given, name) ? given[name] : undefined;
+    const value = Object.hasOwn(values, name) ? values[name] : undefined;
     const field = fieldOf("", path);
     if (value === undefined) return `\`vars.${name}\` is missing; \`${field}\` needs it`;
     if (value === null) return `\`vars.${name}\` must not be null`;

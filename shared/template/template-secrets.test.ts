@@ -80,11 +80,11 @@ describe("secrets of a template", () => {
   });
 
   it("are not kept for another target, or when the new version has its own", () => {
-    const shown = hideSecrets(TEMPLATE).value as typeof TEMPLATE;
-    const storage = { ...shown.storage, bucket: "other" };
+    const publicTemplate = hideSecrets(TEMPLATE).value as typeof TEMPLATE;
+    const storage = { ...publicTemplate.storage, bucket: "other" };
     const input = { url: "https://evil.example.com/a.mov" };
-    const notification = { ...shown.notification, params: { t: "new" } };
-    const kept = keepSecrets({ input, storage, notification }, TEMPLATE);
-    expect(kept).toEqual({ input, storage, notification });
+    const notification = { ...publicTemplate.notification, params: { t: "new" } };
+    const template = keepSecrets({ input, storage, notification }, TEMPLATE);
+    expect(template).toEqual({ input, storage, notification });
   });
 });

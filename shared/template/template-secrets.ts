@@ -29,8 +29,8 @@ type Hidden = { readonly value: unknown; readonly leftOut: readonly Path[] };
 /** Returns a value without its secrets, and the paths of the fields that are missing or lack a secret part. */
 export function hideSecrets(value: unknown, path: Path = []): Hidden {
   if (typeof value === "string") {
-    const shown = isUrlText(value) ? publicUrl(value) : value;
-    return { value: shown, leftOut: shown === value ? [] : [path] };
+    const text = isUrlText(value) ? publicUrl(value) : value;
+    return { value: text, leftOut: text === value ? [] : [path] };
   }
   if (typeof value !== "object" || value === null) return { value, leftOut: [] };
   const hidden = Object.entries(value).map(([name, member]) => {
@@ -40,8 +40,8 @@ export function hideSecrets(value: unknown, path: Path = []): Hidden {
   });
   const leftOut = hidden.flatMap((member) => member.leftOut);
   if (Array.isArray(value)) return { value: hidden.map((member) => member.value), leftOut };
-  const shown = hidden.filter((member) => member.value !== undefined);
-  return { value: Object.fromEntries(shown.map((member) => [member.name, member.value])), leftOut };
+  const members = hidden.filter((member) => member.value !== undefined);
+  return { value: Object.fromEntries(members.map((member) => [member.name, member.value])), leftOut };
 }
 
 /** The same for a template, whose defaults of variables may be secrets. */
@@ -49,8 +49,8 @@ export function hideTemplateSecrets(template: unknown): Hidden {
   const { value, leftOut } = hideSecrets(template);
   if (!isObject(value) || !isObject(value.vars)) return { value, leftOut };
   const secret = new Set(usesOf(template).flatMap((use) => (isSecretUse(use, leftOut) ? [use.name] : [])));
-  const [hidden, shown] = [Object.keys(value.vars).filter((name) => secret.has(name)), Object.entries(value.vars)];
-  const vars = Object.fromEntries(shown.filter(([name]) => !secret.has(name)));
+  const [hidden, entries] = [Object.keys(value.vars).filter((name) => secret.has(name)), Object.entries(value.vars)];
+  const vars = Object.fromEntries(entries.filter(([name]) => !secret.has(name)));
   return { value: { ...value, vars }, leftOut: [...leftOut, ...hidden.map((name) => ["vars", name])] };
 }
 
@@ -63,15 +63,15 @@ const isSecretUse = ({ path }: Pick<Use, "path">, leftOut: readonly Path[]): boo
  * section around it has the same target, so that it is never sent elsewhere by a client that does not know it.
  */
 export function keepSecrets<Body>(next: Body, previous: unknown): Body {
-  const kept = hideTemplateSecrets(previous).leftOut.reduce<unknown>((body, path) => {
+  const withSecrets = hideTemplateSecrets(previous).leftOut.reduce<unknown>((body, path) => {
     const secret = valueAt(previous, path);
     if (path[0] === "vars" && !hasSameUses(path[1] ?? "", body, previous)) return body;
-    const [given, around] = [valueAt(body, path), valueAt(body, path.slice(0, -1))];
-    if (typeof secret === "string" && given === publicUrl(secret)) return withValueAt(body, path, secret);
+    const [current, around] = [valueAt(body, path), valueAt(body, path.slice(0, -1))];
+    if (typeof secret === "string" && current === publicUrl(secret)) return withValueAt(body, path, secret);
     const isSame = isObject(around) && movedField(valueAt(previous, path.slice(0, -1)), around, TARGET) === null;
-    return given === undefined && isSame ? withValueAt(body, path, secret) : body;
+    return current === undefined && isSame ? withValueAt(body, path, secret) : body;
   }, next);
-  return kept as Body;
+  return withSecrets as Body;
 }
 
 /** True if all strings with a variable are the same, and so are the targets of the objects around them. */
@@ -110,8 +110,8 @@ export function secretsInPlace({ section, filled, vars }: Filled, path: Path = [
   });
   const moved = [...new Set(members.flatMap((member) => member.moved))];
   if (Array.isArray(section)) return { value: members.map(({ value }) => value), moved };
-  const kept = members.filter(({ value }) => value !== undefined);
-  return { value: Object.fromEntries(kept.map(({ name, value }) => [name, value])), moved };
+  const remaining = members.filter(({ value }) => value !== undefined);
+  return { value: Object.fromEntries(remaining.map(({ name, value }) => [name, value])), moved };
 }
 
 /** True if all of a value comes from the request's `vars`, so that it is no secret of the template. */

@@ -19,7 +19,7 @@ export function audioParams(outputs: readonly Reader[], options: TrackOptions): 
   const all = outputs.flatMap((output) => output.at("AudioDescriptions").list());
   const single = container === null ? null : singleTrackReason(container as TrackContainer);
   if (single && all[1]) draft.lost(all[1].path, single);
-  const tracks = (single ? all.slice(0, 1) : all).map((one, at) => trackOf(one, at, options));
+  const tracks = (single ? all.slice(0, 1) : all).map((track, at) => trackOf(track, at, options));
   const audio = [...new Map(tracks.map((track) => [JSON.stringify(track), track])).values()];
   const isPlain = audio.every((track) => Object.keys(track).length === 0);
   const normalization = all[0]?.at("AudioNormalizationSettings");

@@ -29,7 +29,7 @@ type CaptionParams = {
 };
 
 export function captionParams(outputs: readonly Reader[], { draft, input, container }: TrackOptions): CaptionParams {
-  const found: CaptionParams = { params: {}, files: [] };
+  const texts: CaptionParams = { params: {}, files: [] };
   for (const description of outputs.flatMap((output) => output.at("CaptionDescriptions").list())) {
     const selector = input.at("CaptionSelectors").at(description.at("CaptionSelectorName").text() ?? "");
     const settings = description.at("DestinationSettings");
@@ -38,16 +38,16 @@ export function captionParams(outputs: readonly Reader[], { draft, input, contai
     const languages = [languageOf(description), languageOf(selector), source && "url" in source ? "und" : undefined];
     if (source === null) continue;
     const format = TEXT_FILES.get(type);
-    if (type === "BURN_IN") found.params.burn ??= { ...source, ...styleOf(settings.at("BurninDestinationSettings")) };
+    if (type === "BURN_IN") texts.params.burn ??= { ...source, ...styleOf(settings.at("BurninDestinationSettings")) };
     else if (container === null && STREAM_TEXTS.has(type)) {
-      const language = languages.find((one) => one !== undefined);
+      const language = languages.find((candidate) => candidate !== undefined);
       const name = nameOf(description.at("LanguageDescription"));
       const track = { ...source, ...(language ? { language } : {}), ...(name ? { name } : {}) };
-      found.params.subtitles = [...(found.params.subtitles ?? []), track];
-    } else if (container !== null && format !== undefined) found.files.push({ format, params: source });
+      texts.params.subtitles = [...(texts.params.subtitles ?? []), track];
+    } else if (container !== null && format !== undefined) texts.files.push({ format, params: source });
     else draft.lost(description.path, "captions become WebVTT, SubRip, or part of the frames");
   }
-  return found;
+  return texts;
 }
 
 /** The source of text; null if it cannot be converted, or remains inside of the video. */

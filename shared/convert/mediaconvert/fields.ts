@@ -135,4 +135,4 @@ export const MEDIACONVERT_LOST: readonly FieldRow[] = [
       ? [{ ...row, field: row.field.slice("Settings.".length) }]
       : [],
   ),
-].toSorted((one, other) => RANK(one.field) - RANK(other.field));
+].toSorted((a, b) => RANK(a.field) - RANK(b.field));

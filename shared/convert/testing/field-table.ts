@@ -5,9 +5,9 @@ const cell = (text: string): string => text.replaceAll("|", "\\|");
 
 /** Returns the converted fields, then the lost fields. Fields with the same result share a row. */
 export function fieldTable(rows: readonly FieldRow[]): string {
-  const kept = rows.flatMap((row) => ("becomes" in row ? [{ field: row.field, text: row.becomes }] : []));
+  const converted = rows.flatMap((row) => ("becomes" in row ? [{ field: row.field, text: row.becomes }] : []));
   const lost = rows.flatMap((row) => ("why" in row ? [{ field: row.field, text: row.why }] : []));
-  return [table("becomes", kept), table("not carried over: why, and the alternative", lost)].join("\n\n");
+  return [table("becomes", converted), table("not carried over: why, and the alternative", lost)].join("\n\n");
 }
 
 function table(title: string, rows: readonly { readonly field: string; readonly text: string }[]): string {

@@ -17,7 +17,7 @@ function sourceOf(draft: Draft, output: Reader): Json | null {
 
 /** `subtitles` of a video or stream with `caption_url`. `container`: null for a stream. */
 export function subtitlesOf(draft: Draft, outputs: readonly Reader[], container: string | null): Json {
-  const output = outputs.find((one) => one.at("caption_url").exists);
+  const output = outputs.find((candidate) => candidate.at("caption_url").exists);
   if (!output || (container !== null && !textCodecOf(container as TrackContainer))) return {};
   const source = sourceOf(draft, output);
   draft.note("changed", output.path, "captions are text tracks, and not CEA-608 inside of the video");
@@ -39,9 +39,9 @@ export function playlistSubtitles(draft: Draft, playlist: Reader, captions: read
     .list()
     .flatMap((entry): Json[] => {
       const path = entry.at("path").text() ?? "";
-      const found = captions.find((one) => path.endsWith(one.any("filename", "url").text()?.split("/").at(-1) ?? "?"));
-      const source = found ? sourceOf(draft, found) : null;
-      if (!found) draft.lost(entry.path, "names no segmented output of the type `captions`");
+      const file = captions.find((item) => path.endsWith(item.any("filename", "url").text()?.split("/").at(-1) ?? "?"));
+      const source = file ? sourceOf(draft, file) : null;
+      if (!file) draft.lost(entry.path, "names no segmented output of the type `captions`");
       const [language, name] = [entry.at("language").text(), entry.at("name").text()?.replaceAll('"', "'")];
       return source ? [{ ...source, ...(language ? { language } : {}), ...(name ? { name } : {}) }] : [];
     });

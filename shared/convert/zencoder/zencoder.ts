@@ -32,8 +32,8 @@ export function readZencoder(job: Reader): Converted {
   }
   convertStreams(draft, outputs.filter(isStream), outputs.filter(isCaptions));
   // Outputs' notifications come last: `events` can only extend a notification that exists.
-  const ofOutputs = outputs.map((output) => output.at("notifications")).filter((one) => one.exists);
-  for (const one of ofOutputs) notify(draft, one);
+  const ofOutputs = outputs.map((output) => output.at("notifications")).filter((list) => list.exists);
+  for (const list of ofOutputs) notify(draft, list);
   if (ofOutputs.length > 0) draft.notificationOptions({ events: true });
   return draft.finish(job.lost(ZENCODER_LOST));
 }
@@ -41,9 +41,9 @@ export function readZencoder(job: Reader): Converted {
 const isCaptions = (output: Reader): boolean => output.at("type").text() === "captions";
 
 function notify(draft: Draft, notifications: Reader): void {
-  for (const one of notifications.list()) {
-    const url = one.isObject ? one.at("url").text() : one.text();
-    if (url !== undefined) draft.notify(url, one.path);
+  for (const notification of notifications.list()) {
+    const url = notification.isObject ? notification.at("url").text() : notification.text();
+    if (url !== undefined) draft.notify(url, notification.path);
   }
 }
 
@@ -61,9 +61,9 @@ function convertStreams(draft: Draft, outputs: readonly Reader[], captions: read
       .at("streams")
       .list()
       .flatMap((stream) => {
-        const found = segmented.find((output) => isMeant(output, stream));
-        if (found === undefined) draft.lost(stream.path, "names no segmented output of the job");
-        return found ?? [];
+        const member = segmented.find((output) => isMeant(output, stream));
+        if (member === undefined) draft.lost(stream.path, "names no segmented output of the job");
+        return member ?? [];
       });
     for (const member of members) named.add(member);
     convertStream(draft, playlist, { members, captions });
@@ -89,7 +89,7 @@ function convertStream(draft: Draft, playlist: Reader, { members, captions }: Me
   );
   // The playlists of the members get names of this service.
   for (const member of members) if (member !== playlist) pathOf(draft, member, "m3u8");
-  const seconds = members.map((member) => member.at("segment_seconds").number()).find((one) => one !== undefined);
+  const seconds = members.map((member) => member.at("segment_seconds").number()).find((value) => value !== undefined);
   draft.output(
     "httpstream",
     {

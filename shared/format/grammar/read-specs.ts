@@ -137,15 +137,15 @@ export const readSwitch =
     oneOf(spec, text, ["0", "1"]) === "1";
 
 function oneOf<Choice extends string>(spec: SpecName, text: string, choices: readonly Choice[], more?: string): Choice {
-  const given = text.toLowerCase();
+  const word = text.toLowerCase();
   // Clients write names of codecs with `_` or with `-`.
-  const found = choices.find((choice) => choice === given || choice === given.replaceAll("_", "-"));
-  if (found === undefined)
+  const chosen = choices.find((choice) => choice === word || choice === word.replaceAll("_", "-"));
+  if (chosen === undefined)
     throw unknown(spec, text, [...choices, ...(more ? [more] : [])].join(", "), {
       known: choices.filter((choice) => choice.length > 1),
       fits: (meant) => choices.some((choice) => choice === meant),
     });
-  return found;
+  return chosen;
 }
 
 const NOTHING: Vocabulary = { known: [], fits: () => false };

@@ -102,8 +102,8 @@ function suggestOption(token: string): string | null {
 function moved({ name, kinds, segments, at, token }: Unknown, owner: Segment): string {
   const parts = kinds.map((kind, place) => {
     const tokens = tokensOf(kind, segments[place] ?? "");
-    const kept = place === at ? tokens.filter((other) => other !== token) : tokens;
-    return (kind === owner ? [...kept, token] : kept).join(kind === "options" ? "," : "_");
+    const others = place === at ? tokens.filter((other) => other !== token) : tokens;
+    return (kind === owner ? [...others, token] : others).join(kind === "options" ? "," : "_");
   });
   return [name, ...parts]
     .join(":")

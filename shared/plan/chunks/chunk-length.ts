@@ -97,16 +97,15 @@ function endOf(tasks: readonly number[], slots: number, speed: number): number {
 
 type Slot = { readonly slot: number; freeAt: number };
 
-const isBefore = (one: Slot, other: Slot): boolean =>
-  one.freeAt < other.freeAt || (one.freeAt === other.freeAt && one.slot < other.slot);
+const isBefore = (a: Slot, b: Slot): boolean => a.freeAt < b.freeAt || (a.freeAt === b.freeAt && a.slot < b.slot);
 
 /** Restores the order of a binary heap after its first slot has changed. The first slot is the next free slot. */
 function sink(heap: Slot[]): void {
   for (let at = 0; ; ) {
     const [left, right] = [2 * at + 1, 2 * at + 2];
-    const [here, one, other] = [heap[at], heap[left], heap[right]];
-    if (!here || !one) return;
-    const [child, place] = other && isBefore(other, one) ? [other, right] : [one, left];
+    const [here, first, second] = [heap[at], heap[left], heap[right]];
+    if (!here || !first) return;
+    const [child, place] = second && isBefore(second, first) ? [second, right] : [first, left];
     if (!isBefore(child, here)) return;
     heap[at] = child;
     heap[place] = here;

@@ -41,12 +41,12 @@ const between = ({ splitUs, frameUs }: SplitPoint): string => seconds((splitUs +
 
 function sourceFrames({ span, slotFps }: VideoSpan): ChunkVideo {
   const { from, to, startUs, frames } = span;
-  const shown = (us: number): number => (slotFps === null ? us / 1e6 : slotOfFirst(us / 1e6, slotFps) / slotFps);
-  const first = shown(from?.frameUs ?? startUs);
+  const visibleAt = (us: number): number => (slotFps === null ? us / 1e6 : slotOfFirst(us / 1e6, slotFps) / slotFps);
+  const first = visibleAt(from?.frameUs ?? startUs);
   return {
     timing: [],
     trim: trimFilter(from && `start=${between(from)}`, to && `end=${between(to)}`),
-    sinceStart: from ? first - shown(startUs) : 0,
+    sinceStart: from ? first - visibleAt(startUs) : 0,
     firstUs: Math.round(first * 1e6),
     frames,
   };

@@ -61,10 +61,10 @@ export function chunkableSource(frameIndex: FrameIndex, probe: MediaProbe): Chun
 
 /** Split points that are exact. `seconds`: times of all frames. `fps`: their constant rate, or null. */
 function exactSplitPoints(frameIndex: FrameIndex, seconds: Float64Array, fps: number | null): PossibleSplitPoint[] {
-  const shown = fps === null ? seconds : shownTimes(seconds, fps);
-  if (shown === null) return [];
+  const timestamps = fps === null ? seconds : shownTimes(seconds, fps);
+  if (timestamps === null) return [];
   return possibleSplitPoints(frameIndex, SPLIT_GRID_MS).filter(
-    ({ index }) => isOnLine(shown, index) && (fps === null || isIndependent(seconds, shown, index, fps)),
+    ({ index }) => isOnLine(timestamps, index) && (fps === null || isIndependent(seconds, timestamps, index, fps)),
   );
 }
 
@@ -76,15 +76,15 @@ function shownTimes(seconds: Float64Array, fps: number): Float64Array | null {
 }
 
 /** True if the time of the frame does not depend on earlier frames. */
-function isIndependent(seconds: Float64Array, shown: Float64Array, index: number, fps: number): boolean {
+function isIndependent(seconds: Float64Array, timestamps: Float64Array, index: number, fps: number): boolean {
   const time = seconds[index] ?? 0;
-  return !isUnsure(time, fps) && slotOfFirst(time, fps) === Math.round((shown[index] ?? 0) * fps);
+  return !isUnsure(time, fps) && slotOfFirst(time, fps) === Math.round((timestamps[index] ?? 0) * fps);
 }
 
 /** True if the frame is the first of a grid cell with any rounding. */
-function isOnLine(shown: Float64Array, index: number): boolean {
+function isOnLine(timestamps: Float64Array, index: number): boolean {
   const cell = (at: number, moved: number): number =>
-    Math.floor(((shown[at] ?? 0) - (shown[0] ?? 0) + ROUNDING_SECONDS + moved) / (SPLIT_GRID_MS / 1000));
+    Math.floor(((timestamps[at] ?? 0) - (timestamps[0] ?? 0) + ROUNDING_SECONDS + moved) / (SPLIT_GRID_MS / 1000));
   const [here, before] = [cell(index, -UNSURE_SECONDS), cell(index - 1, UNSURE_SECONDS)];
   return here > before && here === cell(index, UNSURE_SECONDS);
 }

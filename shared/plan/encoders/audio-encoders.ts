@@ -30,8 +30,8 @@ export function audioArguments(encoder: AudioEncoder, options: AudioEncodeOption
   const { spec, container, track, gaps = gapsIn(container, options.spec.codec), seekMs = 0, loudness } = options;
   const layout = outputLayout(spec, container, track);
   const sampleRateHz = spec.sampleRateHz ?? nearestRate(sampleRates(container, spec.codec), track.sampleRateHz);
-  const found = loudness?.gains?.find((gain) => gain.layout === layout);
-  const gain = found && { ...found, sampleRateHz: sampleRateHz ?? track.sampleRateHz ?? DEFAULT_RATE_HZ };
+  const measured = loudness?.gains?.find((gain) => gain.layout === layout);
+  const gain = measured && { ...measured, sampleRateHz: sampleRateHz ?? track.sampleRateHz ?? DEFAULT_RATE_HZ };
   const filters = audioFilters(layout, track, { gaps, seekMs, gain });
   return [
     ...["-c:a", encoder],

@@ -48,8 +48,8 @@ export function svtAv1Arguments(options: VideoEncodeOptions): string[] {
   // SVT-AV1 rejects more than 240 frames per second, even if only the time base is that fine.
   const fps = options.timing.isVariable ? [`fps-num=${Math.round(options.timing.fps * 1000)}`, "fps-denom=1000"] : [];
   const params = [...fps, ...lightParams(options.light, SVT_AV1)];
-  const given = params.length === 0 ? [] : ["-svtav1-params", params.join(":")];
-  return ["-preset", "8", ...rates, ...keyframeArguments(options), ...given];
+  const svt = params.length === 0 ? [] : ["-svtav1-params", params.join(":")];
+  return ["-preset", "8", ...rates, ...keyframeArguments(options), ...svt];
 }
 
 export const aomAv1Arguments = (options: VideoEncodeOptions): string[] => [

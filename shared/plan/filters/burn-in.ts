@@ -41,9 +41,9 @@ const BURN_FILES = /\bburn-(\d{1,5})(?:-(\d{1,10}))?(?:-(pq|hlg))?\.ass\b/g;
 
 /** The files of captions that these arguments name, each once. */
 export function burnFilesIn(argv: readonly string[]): BurnFile[] {
-  const found = argv.flatMap((argument) => [...argument.matchAll(BURN_FILES)]);
-  const files = found.map(([name, output, fromMs = "0", transfer = "sdr"]): BurnFile => {
-    const known = BURN_TRANSFERS.find((one) => one === transfer) ?? "sdr";
+  const names = argv.flatMap((argument) => [...argument.matchAll(BURN_FILES)]);
+  const files = names.map(([name, output, fromMs = "0", transfer = "sdr"]): BurnFile => {
+    const known = BURN_TRANSFERS.find((candidate) => candidate === transfer) ?? "sdr";
     return { name, output: Number(output), fromMs: Number(fromMs), transfer: known };
   });
   return [...new Map(files.map((file) => [file.name, file])).values()];

@@ -73,20 +73,20 @@ const flattenFilters = ({ isDeep }: SourceColor): string[] => [
 
 function videoSteps({ source, target, scaled, toneMaps, before }: Conversion): ColorSteps {
   const { pixelFormat, onlyBt709 = false } = target;
-  const kept = onlyBt709 ? BT709 : source.tags;
+  const tags = onlyBt709 ? BT709 : source.tags;
   const fromRgb = source.isRgb || before.some((filter) => filter.startsWith("premultiply"));
-  const converts = fromRgb || kept.matrix !== source.tags.matrix;
+  const converts = fromRgb || tags.matrix !== source.tags.matrix;
   const options = [
-    ...(converts ? [`out_color_matrix=${scaleMatrix(kept.matrix)}`] : []),
+    ...(converts ? [`out_color_matrix=${scaleMatrix(tags.matrix)}`] : []),
     ...(fromRgb || source.isFullRange ? ["out_range=tv"] : []),
   ];
   const scale = scaleFilters(scaled, toneMaps ? [] : options);
   const mapped = toneMaps ? toneMapFilters(source, "bt709") : [];
   // ffmpeg 5.1 does not tag frames that it converts from RGB. ffmpeg 7.0 forgets the matrix of sources with full range.
-  const tagged = options.length > 0 && !toneMaps ? [`setparams=range=tv:colorspace=${kept.matrix}`] : [];
+  const tagged = options.length > 0 && !toneMaps ? [`setparams=range=tv:colorspace=${tags.matrix}`] : [];
   return {
     toWorking: [...before, ...scale, ...mapped, `format=${pixelFormat}`, ...tagged],
-    working: { pixelFormat, tags: toneMaps ? BT709 : kept },
+    working: { pixelFormat, tags: toneMaps ? BT709 : tags },
     toTarget: [],
   };
 }

@@ -82,10 +82,10 @@ function fitFilters(
 ): string[] {
   const { ratio, tolerance } = shape;
   const same = `between(dar,${decimal(ratio * (1 - tolerance))},${decimal(ratio * (1 + tolerance))})`;
-  const own = pixelRatio === 1 ? "dar" : `(dar/${decimal(pixelRatio)})`;
+  const sampleAspect = pixelRatio === 1 ? "dar" : `(dar/${decimal(pixelRatio)})`;
   const side = (full: number, fitted: string): string =>
     quoted(`if(${same},${full},clip(${step}*round(${fitted}/${step}),${step},${full}))`);
-  const sides = [`w=${side(width, `${height}*${own}`)}`, `h=${side(height, `${width}/${own}`)}`];
+  const sides = [`w=${side(width, `${height}*${sampleAspect}`)}`, `h=${side(height, `${width}/${sampleAspect}`)}`];
   return [`scale=${[...sides, "eval=frame", ...options].join(":")}`, `pad=${width}:${height}:-1:-1:eval=frame`];
 }
 

@@ -101,8 +101,8 @@ export function frameTiming(
   const keepsTimes = VARIABLE_CODECS.has(codec) && VARIABLE_CONTAINERS.has(container) && !isFilled;
   if (fps === null && keepsTimes) {
     if (track.constantRate) return { filters: [], argv, fps: mean, isVariable: false };
-    const own = { filters: [], argv: [...argv, "-enc_time_base:v", OWN_TIMES_BASE], fps: mean, isVariable: true };
-    return track.isSparse ? { ...own, isSparse: true } : own;
+    const variable = { filters: [], argv: [...argv, "-enc_time_base:v", OWN_TIMES_BASE], fps: mean, isVariable: true };
+    return track.isSparse ? { ...variable, isSparse: true } : variable;
   }
   const rate = fps ?? constantRate(mean, track.constantRate && mean !== LEAST_CAPTIONED_FPS, RATES[codec] ?? ANY);
   const start = COUNTING_CONTAINERS.has(container) ? ":start_time=0" : "";

@@ -94,10 +94,10 @@ export function traitArguments(
   const name = `traits-${output}`;
   const text = [";FFMETADATA1", ...all.flatMap((traits) => sectionOf(traits, container)), ""].join("\n");
   const argv = all.flatMap(({ role, isDefault }, at) => {
-    const own = [isDefault ? "default" : null, DISPOSITIONS[role]].filter((disposition) => disposition !== null);
+    const flags = [isDefault ? "default" : null, DISPOSITIONS[role]].filter((flag) => flag !== null);
     return [
       ...[`-map_metadata:s:a:${at}`, `@${name}:s:${at}`],
-      ...[`-disposition:a:${at}`, own.length === 0 ? "0" : own.join("+")],
+      ...[`-disposition:a:${at}`, flags.length === 0 ? "0" : flags.join("+")],
     ];
   });
   return { argv, inputs: [{ name, path: `${output}-traits.txt`, kind: "tags", text }] };

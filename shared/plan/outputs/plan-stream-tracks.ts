@@ -183,17 +183,17 @@ function withoutDropped(
   dropped: readonly DroppedVideo[],
 ): Pick<StreamParts, "variants" | "videos" | "audios"> {
   // Remaining tracks keep their names, so chunks that were encoded with all videos still fit.
-  const stays = ({ track }: VideoPart): boolean => !dropped.some((one) => one.track === track.name);
-  const kept = variants.filter(({ video }) => {
-    const own = video === null ? undefined : videos[video];
-    return !own || stays(own);
+  const stays = ({ track }: VideoPart): boolean => !dropped.some((video) => video.track === track.name);
+  const remaining = variants.filter(({ video }) => {
+    const part = video === null ? undefined : videos[video];
+    return !part || stays(part);
   });
   const keptVideos = videos.filter(stays);
   const keptAudios = audios.filter(({ track }, at) =>
-    kept.some(({ audio, group }) => audio === at || (group !== undefined && track.audio?.groups.includes(group))),
+    remaining.some(({ audio, group }) => audio === at || (group !== undefined && track.audio?.groups.includes(group))),
   );
   return {
-    variants: kept.map((variant) => ({
+    variants: remaining.map((variant) => ({
       ...variant,
       video: newIndex(videos, keptVideos, variant.video),
       audio: newIndex(audios, keptAudios, variant.audio),

@@ -110,20 +110,20 @@ export function planAudios(
     const name = unusedName(audioName(common), [...parts.map(({ track }) => track.name), ...groups]);
     groups.push(name);
     let start = 0;
-    for (const [at, one] of tracks.entries()) {
-      const known = one.format && group > 0 ? parts.findIndex(({ track }) => track.audio?.number === at + 1) : -1;
-      const own = parts[known];
-      if (own?.track.audio) {
-        own.track.audio.groups.push(name);
+    for (const [at, rendition] of tracks.entries()) {
+      const known = rendition.format && group > 0 ? parts.findIndex(({ track }) => track.audio?.number === at + 1) : -1;
+      const encoded = parts[known];
+      if (encoded?.track.audio) {
+        encoded.track.audio.groups.push(name);
       } else {
-        const isStart = one.traits?.isDefault ?? true;
-        const wanted = isStart && !one.format ? name : `${audioName(one.format ?? common)}-t${at + 1}`;
+        const isStart = rendition.traits?.isDefault ?? true;
+        const wanted = isStart && !rendition.format ? name : `${audioName(rendition.format ?? common)}-t${at + 1}`;
         const taken = parts.map(({ track }) => track.name);
-        const planned = { name: unusedName(wanted, taken), group: name, at, encoding: one.format ?? common };
-        const isSegmented = one.format ? isInTs.includes(true) : (isInTs[group] ?? false);
-        parts.push(audioPart(request, one, { ...planned, encoder, isSegmented }));
+        const planned = { name: unusedName(wanted, taken), group: name, at, encoding: rendition.format ?? common };
+        const isSegmented = rendition.format ? isInTs.includes(true) : (isInTs[group] ?? false);
+        parts.push(audioPart(request, rendition, { ...planned, encoder, isSegmented }));
       }
-      if (one.traits?.isDefault ?? true) start = known < 0 ? parts.length - 1 : known;
+      if (rendition.traits?.isDefault ?? true) start = known < 0 ? parts.length - 1 : known;
     }
     return { part: start, group: name };
   });

@@ -73,7 +73,7 @@ export type Compared = {
   readonly sourceOptions: readonly string[];
   /** Filters of the source, and of the encoded video. */
   readonly reference: readonly Filter[];
-  readonly made: readonly string[];
+  readonly encoded: readonly string[];
   readonly subsample: number;
 };
 
@@ -94,10 +94,10 @@ export function planCompared(request: QualityRequest, source: SourceTracks, trac
   const sampled = sampledFrames(input.timing, request.perSecond);
   const end = [scaleTo(viewing.size), ...measuredFormat(input.target.pixelFormat)];
   const reference = [...input.filters, ...trimFilter(trim), ...sampled.filters, ...prepared.value.filters, ...end];
-  const made = [...sampled.filters, ...paddingCrop(fitted), ...end];
+  const encoded = [...sampled.filters, ...paddingCrop(fitted), ...end];
   const view = { viewing, activeArea: fitted.activeArea, every: sampled.every, fps: input.timing.fps };
   const options = sourceOptions(request, source, trim);
-  return ok({ view, sourceOptions: options, reference, made, subsample: sampled.subsample });
+  return ok({ view, sourceOptions: options, reference, encoded, subsample: sampled.subsample });
 }
 
 /** True if the measurement shows a video on a screen of 3840×2160. */
@@ -108,10 +108,10 @@ export function isForLargeScreen({ output, video }: Rendition, { video: track }:
 }
 
 /** Graph that compares the encoded video of input `at` + 1 with the end of the source's branch. */
-export function comparison({ view, made, subsample }: Compared, at: number, threads: number): string[] {
+export function comparison({ view, encoded, subsample }: Compared, at: number, threads: number): string[] {
   return [
     `[source${at}]${timesTo(qualityFile(REFERENCE_TIMES, at))}[reference${at}]`,
-    `[${at + 1}:v:0]${chainText(made)},${timesTo(qualityFile(MADE_TIMES, at))}[made${at}]`,
+    `[${at + 1}:v:0]${chainText(encoded)},${timesTo(qualityFile(MADE_TIMES, at))}[made${at}]`,
     `[made${at}][reference${at}]${libvmaf(view.viewing, subsample, threads, at)}[measured${at}]`,
   ];
 }
@@ -200,6 +200,6 @@ export function sampledFrames(timing: FrameTiming, perSecond: number | null): Sa
   const every = perSecond === null ? 1 : Math.max(1, Math.round(timing.fps / perSecond));
   const fromZero = "setpts=PTS-STARTPTS";
   if (timing.isVariable || every < MIN_DROPPING) return { filters: [fromZero], subsample: every, every };
-  const kept = `lte(mod(round(t*${timing.fps})+1,${every}),1)`;
-  return { filters: [fromZero, `select=${quoted(kept)}`], subsample: 2, every };
+  const frames = `lte(mod(round(t*${timing.fps})+1,${every}),1)`;
+  return { filters: [fromZero, `select=${quoted(frames)}`], subsample: 2, every };
 }

@@ -48,8 +48,8 @@ export function planQualities(requests: readonly QualityRequest[]): Result<Quali
   const lacking = filterFailure([VMAF_NEED], request.capabilities);
   if (lacking) return err(lacking);
   const compared: Compared[] = [];
-  for (const one of requests) {
-    const result = planCompared(one, source, track);
+  for (const compare of requests) {
+    const result = planCompared(compare, source, track);
     if (!result.ok) return result;
     compared.push(result.value);
   }

@@ -17,16 +17,16 @@ test.each([
   ["2560x1440", "1920x1080", "vmaf_v0.6.1"],
   ["3840x2160", "3840x2160", "vmaf_4k_v0.6.1"],
   ["4096x16", "1920x8", "vmaf_v0.6.1"],
-])("a video of %s is shown at %s with the model %s", (activeArea, shown, model) => {
-  expect(viewingOf(size(activeArea))).toEqual({ size: size(shown), model });
+])("a video of %s is shown at %s with the model %s", (activeArea, viewed, model) => {
+  expect(viewingOf(size(activeArea))).toEqual({ size: size(viewed), model });
 });
 
 test.each([
   ["1920x1080", "426x240", "1918x1080"],
   ["3840x2160", "426x240", "1918x1080"],
   ["640x360", "426x240", "640x360"],
-])("a source of %s for a video of %s is prepared at %s", (source, made, prepared) => {
-  expect(preparedSize(size(source), viewingOf(size(made)))).toEqual(size(prepared));
+])("a source of %s for a video of %s is prepared at %s", (source, encoded, prepared) => {
+  expect(preparedSize(size(source), viewingOf(size(encoded)))).toEqual(size(prepared));
 });
 
 const timing = (fps: number, isVariable = false) => ({ filters: [], argv: [], fps, isVariable });
@@ -47,9 +47,9 @@ const log = (frames: readonly number[]): string =>
   JSON.stringify({
     frames: frames.map((frameNum) => ({ frameNum, metrics: { vmaf: 90, psnr_y: 40, float_ssim: 0.99, other: 1 } })),
   });
-const files = (frames: readonly number[], made: readonly number[], reference: readonly number[]) => ({
+const files = (frames: readonly number[], encoded: readonly number[], reference: readonly number[]) => ({
   log: log(frames),
-  madeTimes: times(made),
+  madeTimes: times(encoded),
   referenceTimes: times(reference),
 });
 const timesOf = (samples: readonly QualitySample[] | null) => samples?.map(({ timeMs }) => timeMs);

@@ -38,12 +38,12 @@ const MIN_PAIRED = 0.9;
 export function readSamples({ log, madeTimes, referenceTimes }: QualityFiles, fps: number): QualitySample[] | null {
   const parsed = Log.safeParse(parseJson(log));
   if (!parsed.success || parsed.data.frames.length === 0) return null;
-  const made = timesIn(madeTimes);
+  const encoded = timesIn(madeTimes);
   const reference = timesIn(referenceTimes);
   const toleranceMs = 500 / fps + 1;
   let near = 0;
   const samples = parsed.data.frames.flatMap(({ frameNum, metrics }): QualitySample[] => {
-    const timeMs = made[frameNum];
+    const timeMs = encoded[frameNum];
     if (timeMs === undefined) return [];
     const distance = (at: number): number => Math.abs((reference[at] ?? Number.POSITIVE_INFINITY) - timeMs);
     while (distance(near + 1) <= distance(near) && near + 1 < reference.length) near += 1;

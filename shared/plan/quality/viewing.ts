@@ -40,8 +40,8 @@ export function viewingOf(activeArea: Size): Viewing {
  * Size to which the source is prepared, before it is scaled to its size on the screen: its own size if that is smaller.
  * Colors are converted at this size, as in the encode. `shown` is the shown part of the source.
  */
-export function preparedSize(shown: Size, { size }: Viewing): Size {
-  const factor = Math.min(1, Math.sqrt((shown.width * shown.height) / (size.width * size.height)));
+export function preparedSize(activeArea: Size, { size }: Viewing): Size {
+  const factor = Math.min(1, Math.sqrt((activeArea.width * activeArea.height) / (size.width * size.height)));
   return factor > NEARLY ? size : scaled(size, factor);
 }
 

@@ -91,7 +91,7 @@ export const SVT_AV1: LightSyntax = {
 /** Parameters for an encoder. Explicit, because versions of ffmpeg differ in the values that they take from frames. */
 export function lightParams(light: HdrLight | null, syntax: LightSyntax): string[] {
   const text = (value: number): string => String(Number(value.toFixed(syntax.decimals)));
-  const pair = (one: number, other: number, unit: number): string => `(${text(one * unit)},${text(other * unit)})`;
+  const pair = (x: number, y: number, unit: number): string => `(${text(x * unit)},${text(y * unit)})`;
   const point = ([x, y]: Chromaticity): string => pair(x, y, syntax.coordinate);
   const params: string[] = [];
   if (light?.display) {

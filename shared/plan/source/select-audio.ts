@@ -31,19 +31,19 @@ export function selectAudio(
   copies: (format: AudioTrackSpec | null) => boolean,
 ): Result<SelectedAudio> {
   if (request === "all") return ok(allTracks(source, copies(null)));
-  const found: { readonly wanted: RequestedTrack; readonly track: AudioTrack }[] = [];
+  const matches: { readonly wanted: RequestedTrack; readonly track: AudioTrack }[] = [];
   const missing: string[] = [];
   for (const wanted of request) {
     const result = findTrack(wanted, source, copies(wanted.format));
-    if (result.ok) found.push({ wanted, track: result.value });
+    if (result.ok) matches.push({ wanted, track: result.value });
     else if (wanted.isOptional) missing.push(nameOf(wanted));
     else return result;
   }
   const first = Math.max(
     0,
-    found.findIndex(({ wanted }) => wanted.isDefault),
+    matches.findIndex(({ wanted }) => wanted.isDefault),
   );
-  const tracks = found.map(({ wanted, track }, at): SelectedTrack => {
+  const tracks = matches.map(({ wanted, track }, at): SelectedTrack => {
     const language = wanted.language ?? track.language;
     const name = wanted.name ?? titleOf(track, language, at);
     const traits = { language, name, role: wanted.role ?? track.role, isDefault: at === first };

@@ -125,9 +125,9 @@ function withIndexes(variants: readonly Variant[]): StreamVariants {
     video: video && indexIn(videos, video, isSameVideo),
     audio: audio && indexIn(audios, audio, isSameAudio),
   }));
-  const first = (one: (typeof indexed)[number]): number =>
-    indexed.findIndex(({ video, audio }) => video === one.video && audio === one.audio);
-  return { videos, audios, variants: indexed.filter((one, at) => first(one) === at) };
+  const first = (variant: (typeof indexed)[number]): number =>
+    indexed.findIndex(({ video, audio }) => video === variant.video && audio === variant.audio);
+  return { videos, audios, variants: indexed.filter((variant, at) => first(variant) === at) };
 }
 
 /** Index of an equal item. Adds the item if there is none. */

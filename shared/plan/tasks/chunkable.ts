@@ -83,10 +83,10 @@ function failureReason(spec: OutputSpec, source: SourceTracks, capabilities: Ffm
 }
 
 function textReason(spec: OutputSpec, probe: MediaProbe): string | null {
-  const { shown, burnt } = outputTexts(spec, textTracks(probe), ok(ALL_CHANNELS));
+  const { shown: tracks, burnt } = outputTexts(spec, textTracks(probe), ok(ALL_CHANNELS));
   const isOfImages = burntImages(burnt) || (!burnt.ok && burnt.error.code === "subtitle_failed");
   if (isOfImages) return "the captions of `burn` are not text";
-  return shown.ok && burnt.ok ? null : IMPOSSIBLE;
+  return tracks.ok && burnt.ok ? null : IMPOSSIBLE;
 }
 
 function fileReason(spec: VideoOutput, source: SourceTracks): string | null {
@@ -103,7 +103,8 @@ function fileReason(spec: VideoOutput, source: SourceTracks): string | null {
   // A track that the source lacks fails the output, wherever it is planned.
   const selected = outputAudios(spec, NO_TRIM, source);
   const audios = selected.ok ? selected.value.audios : [];
-  return audios.map((one) => audioReason(one.spec, container, one.track)).find((reason) => reason !== null) ?? null;
+  const reasons = audios.map((audio) => audioReason(audio.spec, container, audio.track));
+  return reasons.find((reason) => reason !== null) ?? null;
 }
 
 function audioReason(

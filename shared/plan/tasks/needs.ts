@@ -126,8 +126,7 @@ const withoutImplied = (needs: readonly Need[]): Need[] =>
       !needs.some((other, from) => from !== at && implies(other, need) && !(implies(need, other) && from > at)),
   );
 
-const implies = (one: Need, other: Need): boolean =>
-  one.kind === other.kind && one.anyOf.every((name) => other.anyOf.includes(name));
+const implies = (a: Need, b: Need): boolean => a.kind === b.kind && a.anyOf.every((name) => b.anyOf.includes(name));
 
 const keyOf = ({ kind, anyOf }: Need): string => `${kind} ${anyOf.join(" ")}`;
 const byKey = (a: Need, b: Need): number => (keyOf(a) < keyOf(b) ? -1 : 1);

@@ -55,7 +55,7 @@ test("plans a chunk as the normal command with a preroll, trimmed to its frames,
   const opened =
     "-copyts -start_at_zero -noaccurate_seek -ss 27.344984 -reinit_filter:v 0 -max_pixels:v 40000000 -i file:/in";
   const fit = "scale=640:360:flags=bicubic,format=yuv420p,setsar=1";
-  const own = ` -filter_complex [0:0]trim=start=30.021659:end=60.018291,${fit}`;
+  const graph = ` -filter_complex [0:0]trim=start=30.021659:end=60.018291,${fit}`;
   const file = " -map [v1] -c:v libx264 -preset medium -b:v 500k -maxrate 750k -bufsize 1000k -g 150";
   const rung = ` -map [v2t0] -c:v libx264 -preset medium -b:v 300k -maxrate 450k -bufsize 600k ${grid} -keyint_min 1 -sc_threshold 0`;
   const pass = (number: number, log: string): string =>
@@ -63,13 +63,13 @@ test("plans a chunk as the normal command with a preroll, trimmed to its frames,
   expect(plan.command?.runs).toHaveLength(2);
   expect(argvOf(plan, "-copyts", 0)).toBe(
     [
-      ...[opened, `${own}[v1]`, `${own}[v2t0]`],
+      ...[opened, `${graph}[v1]`, `${graph}[v2t0]`],
       ...[file, pass(1, "1-pass"), " -f null -", rung, pass(1, "2-0-pass"), " -f null -"],
     ].join(""),
   );
   expect(argvOf(plan, "-copyts", 1)).toBe(
     [
-      ...[opened, `${own}[v1]`, `${own}[v2t0]`],
+      ...[opened, `${graph}[v1]`, `${graph}[v2t0]`],
       ` -filter_complex [0:0]fps=25,trim=start_pts=750:end_pts=1500,${fit}[v0]`,
       ...[file, pass(2, "1-pass"), ` -write_btrt 0 ${FRAGMENTS} 1-video.mp4`],
       ...[rung, pass(2, "2-0-pass"), ` -write_btrt 0 ${FRAGMENTS} 2-360p.mp4`],

@@ -62,42 +62,42 @@ function partsOf(groups: readonly KeyframeGroup[], { fromMs, toMs }: Part, least
     const nextMs = groups[at + 1]?.fromMs ?? toMs;
     const endMs = Math.min(toMs, nextMs);
     const bytes = (group.bytes * (endMs - group.fromMs)) / (nextMs - group.fromMs);
-    const one = { fromMs: group.fromMs, toMs: endMs, bytes };
+    const stretch = { fromMs: group.fromMs, toMs: endMs, bytes };
     const last = stretches.at(-1);
-    if (last && lengthOf(last) < leastMs) stretches.splice(-1, 1, together(last, one));
-    else stretches.push(one);
+    if (last && lengthOf(last) < leastMs) stretches.splice(-1, 1, together(last, stretch));
+    else stretches.push(stretch);
   }
   const [before, rest] = stretches.slice(-2);
   if (before && rest && lengthOf(rest) < leastMs) stretches.splice(-2, 2, together(before, rest));
   return stretches;
 }
 
-const together = (one: Stretch, next: Stretch): Stretch => ({
-  fromMs: one.fromMs,
+const together = (previous: Stretch, next: Stretch): Stretch => ({
+  fromMs: previous.fromMs,
   toMs: next.toMs,
-  bytes: one.bytes + next.bytes,
+  bytes: previous.bytes + next.bytes,
 });
 
 /** Null if there are fewer stretches than samples, a stretch is too short, or most of the part has no group. */
 function byComplexity(stretches: readonly Stretch[], count: number, each: number, part: Part): SampleWindow[] | null {
-  if (stretches.length < Math.max(2, count) || stretches.some((one) => !(lengthOf(one) >= each))) return null;
+  if (stretches.length < Math.max(2, count) || stretches.some((stretch) => !(lengthOf(stretch) >= each))) return null;
   const sorted = stretches.toSorted((a, b) => a.bytes / lengthOf(a) - b.bytes / lengthOf(b));
-  const totalMs = sorted.reduce((sum, one) => sum + lengthOf(one), 0);
+  const totalMs = sorted.reduce((sum, stretch) => sum + lengthOf(stretch), 0);
   if (totalMs < lengthOf(part) / 2) return null;
   const chosen = new Map<Stretch, number>();
   let endMs = 0;
   let next = 0;
-  for (const one of sorted) {
-    endMs += lengthOf(one);
+  for (const stretch of sorted) {
+    endMs += lengthOf(stretch);
     while (next < count && endMs >= (HARDEST * totalMs * (next + 1)) / count) {
-      chosen.set(one, (chosen.get(one) ?? 0) + 1);
+      chosen.set(stretch, (chosen.get(stretch) ?? 0) + 1);
       next += 1;
     }
   }
   let earliestMs = part.fromMs;
   return [...chosen]
     .toSorted(([a], [b]) => a.fromMs - b.fromMs)
-    .flatMap(([one, samples]) => samplesIn(one, samples, each))
+    .flatMap(([stretch, samples]) => samplesIn(stretch, samples, each))
     .map((startMs): SampleWindow => {
       const earlierMs = Math.max(0, startMs - earliestMs);
       earliestMs = startMs + each;

@@ -122,14 +122,14 @@ describe("a stream without similar variants", () => {
 });
 
 it("notes only a few of many dropped videos", () => {
-  const one = (track: string): DroppedVideo => ({
+  const droppedVideo = (track: string): DroppedVideo => ({
     track,
     width: 2,
     height: 2,
     kbps: 999_999_999,
     above: { track: "x".repeat(60), kbps: 1_000_000_000 },
   });
-  const note = droppedNote(Array.from({ length: 18 }, () => one("y".repeat(60))));
+  const note = droppedNote(Array.from({ length: 18 }, () => droppedVideo("y".repeat(60))));
   expect(note).toMatch(/, 15 more\.$/);
   expect(note.length).toBeLessThan(500);
 });

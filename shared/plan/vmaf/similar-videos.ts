@@ -36,8 +36,8 @@ export function similarRungs(rungs: readonly Rung[], share = SIMILAR_SHARE): Dro
     let above = largest;
     const dropped: DroppedVideo[] = [];
     for (const rung of others.slice(0, -1)) {
-      const one = above && dropping(rung, above, share);
-      if (one) dropped.push(one);
+      const video = above && dropping(rung, above, share);
+      if (video) dropped.push(video);
       else above = rung;
     }
     return dropped;
@@ -63,9 +63,9 @@ export function similarVideos(
   // Names of tracks depend only on the spec and its source.
   const parts = planStreamParts({ spec, source, capabilities: ALL_SOFTWARE });
   if (!parts.ok) return [];
-  const rungs = parts.value.videos.flatMap(({ track: { name, video: shown }, video }): Rung[] => {
+  const rungs = parts.value.videos.flatMap(({ track: { name, video: traits }, video }): Rung[] => {
     const kind = JSON.stringify([video.codec, video.fps, video.pixelFormat]);
-    return shown ? [{ track: name, ...shown.frame, kbps: kbpsOf(name, video), kind }] : [];
+    return traits ? [{ track: name, ...traits.frame, kbps: kbpsOf(name, video), kind }] : [];
   });
   return similarRungs(rungs);
 }
