@@ -177,8 +177,8 @@ it("a node is named after its machine, takes a suffix if another node has that n
   const names = frames.flatMap((frame) => (frame.type === "hello" ? [frame.nodeId] : []));
   expect(names).toEqual(["n", expect.stringMatching(/-[0-9a-f]{4}$/)]);
   await vi.waitFor(async () => {
-    const kept = await identify({ workFolder: folder, name: null });
-    expect(kept.hello).toEqual({ nodeId: names[1], session: kept.session });
+    const identity = await identify({ workFolder: folder, name: null });
+    expect(identity.hello).toEqual({ nodeId: names[1], session: identity.session });
   });
 });
 

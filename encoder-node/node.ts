@@ -26,7 +26,7 @@ import { openTracer, type Tracer } from "./tracing/tracer.ts";
 import { storageAgent } from "./upload/storage-agent.ts";
 import { createProgressBoard } from "./workspace/progress.ts";
 import { RangedSources } from "./workspace/ranged-sources.ts";
-import { answerSigned } from "./workspace/signed-scratch.ts";
+import { usePresignedScratch } from "./workspace/signed-scratch.ts";
 import { createSlots } from "./workspace/slots.ts";
 import { SourceCache } from "./workspace/source-cache.ts";
 import type { NodeDeps } from "./workspace/task-deps.ts";
@@ -105,22 +105,22 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
     log,
     disk: () => diskOf(config.workFolder),
     send: (frame) => link.send(frame),
-    taskDeps: (own) => {
-      const { lease, token, jobId } = own.assignment;
-      const trace = tracer.task(own.assignment);
+    taskDeps: (held) => {
+      const { lease, token, jobId } = held.assignment;
+      const trace = tracer.task(held.assignment);
       const leaseLog = log.child({ lease, job: jobId, ...(trace.traceId === null ? {} : { trace_id: trace.traceId }) });
-      const isOwn = (url: "source" | "storage"): boolean => own.assignment.ownUrls?.includes(url) ?? false;
-      const client = { controlPlane, lease, token, signal: own.signal, log: leaseLog, hold: own.hold };
+      const isOwn = (url: "source" | "storage"): boolean => held.assignment.ownUrls?.includes(url) ?? false;
+      const client = { controlPlane, lease, token, signal: held.signal, log: leaseLog, hold: held.hold };
       return {
         ...deps,
-        ...own,
+        ...held,
         trace,
         log: leaseLog,
         allowSource: isOwn("source") ? access.allow : deps.allowPrivate,
         storages: isOwn("storage") ? access.storages : deps.storages,
         requestUploads: (files) => requestUploads(client, files),
         requestChunks: (from) => requestChunks(client, from),
-        requestScratch: answerSigned(own.assignment, (puts, gets) => requestScratch(client, puts, gets)),
+        requestScratch: usePresignedScratch(held.assignment, (puts, gets) => requestScratch(client, puts, gets)),
       };
     },
   });

@@ -11,7 +11,7 @@ export function readableLine(json: string, hasColors: boolean): string {
   const color = (code: number | undefined, text: string): string =>
     hasColors && code !== undefined ? `\u001b[${code}m${text}\u001b[0m` : text;
   const values = Object.entries(fields).flatMap(([name, value]) =>
-    value === null || value === "" ? [] : [`${name}=${shown(value)}`],
+    value === null || value === "" ? [] : [`${name}=${quoted(value)}`],
   );
   const words = [level === "info" ? "" : `${level.toUpperCase()} `, message];
   const text = color(COLORS[level], words.join(""));
@@ -19,7 +19,7 @@ export function readableLine(json: string, hasColors: boolean): string {
 }
 
 /** Quotes text that may come from others, and escapes characters that a terminal could obey. */
-function shown(value: unknown): string {
+function quoted(value: unknown): string {
   if (typeof value === "string" && /^[\w.,:/@+-]+$/.test(value)) return value;
   return JSON.stringify(value).replaceAll(
     /[\p{Cc}\u2028\u2029]/gu,

@@ -73,7 +73,7 @@ it("recognizes an origin that names the node's machine instead of the service's 
   await vi.waitFor(() =>
     expect(access.notReady).toEqual([
       expect.stringMatching(
-        /it names this machine, .*Start the service with --public-url http:\/\/<address of that machine>:/,
+        /it is a loopback URL, .*Start the service with --public-url http:\/\/<address of that machine>:/,
       ),
     ]),
   );

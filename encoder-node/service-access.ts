@@ -68,10 +68,10 @@ export class ServiceAccess {
     clearTimeout(this.#retry);
     const text = this.#tested;
     const { url, log } = this.#options;
-    const found = await Promise.all(service.map((one) => whyNotReached(one, url, this.storages)));
+    const results = await Promise.all(service.map((origin) => whyNotReached(origin, url, this.storages)));
     // Another test has started, or the node has ended.
     if (text !== this.#tested) return;
-    const reasons = found.filter((reason) => reason !== null);
+    const reasons = results.filter((reason) => reason !== null);
     for (const reason of reasons) if (!this.#notReady.includes(reason)) log.error("node not ready", { reason });
     if (reasons.length === 0) log.info("node ready");
     else
@@ -103,8 +103,8 @@ const PATHS = { "control plane": "/v2/health", scratch: "/" } as const;
 async function whyNotReached({ origin, use }: ServiceOrigin, url: string, dispatcher: Agent): Promise<string | null> {
   if (isLoopback(origin) && !isLoopback(url)) {
     const { port } = new URL(origin);
-    const own = `http://<address of that machine>:${port}`;
-    return `Cannot use ${origin}: it names this machine, but the control plane is on another machine. Start the service with ${OPTIONS[use]} ${own}`;
+    const example = `http://<address of that machine>:${port}`;
+    return `Cannot use ${origin}: it is a loopback URL, and the control plane runs on another machine. Start the service with ${OPTIONS[use]} ${example}`;
   }
   const problem = await testOrigin(`${origin}${PATHS[use]}`, use, dispatcher);
   return (

@@ -10,12 +10,12 @@ it("reads the token from the launcher's descriptor or the environment, and remov
   writeFileSync(file, "n-1\n");
   expect(readTokenFile(file)).toBe("n-1");
   const fd = openSync(file, "r");
-  for (const [given, token] of [
+  for (const [variables, token] of [
     [{ COPRA_NODE_TOKEN: "n-2", COPRA_NODE_TOKEN_FD: String(fd) }, "n-1"],
     [{ COPRA_NODE_TOKEN: "n-2" }, "n-2"],
     [{}, undefined],
   ] as const) {
-    const env: Record<string, string | undefined> = { ...given, PATH: "/bin" };
+    const env: Record<string, string | undefined> = { ...variables, PATH: "/bin" };
     expect([takeToken(env), env]).toEqual([token, { PATH: "/bin" }]);
   }
   rmSync(folder, { recursive: true });

@@ -5,9 +5,9 @@ export function guarded<Arguments extends unknown[]>(
   handler: (...given: Arguments) => void,
   failed: (error: unknown) => void,
 ): (...given: Arguments) => void {
-  return (...given) => {
+  return (...values) => {
     try {
-      handler(...given);
+      handler(...values);
     } catch (error) {
       failed(error);
     }

@@ -12,8 +12,8 @@ export function assCues(text: string): WebVtt {
   if (typeof script === "string") throw new AppError("subtitle_failed", script);
   const styles = new Map(script.styles.map((style) => [style.name, tagsOf(style)]));
   const cues = script.events.flatMap(({ startMs, endMs, style, text }): Cue[] => {
-    const shown = cueText(text, style, styles);
-    return shown === "" ? [] : [{ startMs, endMs, settings: "", text: shown }];
+    const visible = cueText(text, style, styles);
+    return visible === "" ? [] : [{ startMs, endMs, settings: "", text: visible }];
   });
   return { definitions: [], cues: cues.toSorted((a, b) => a.startMs - b.startMs) };
 }
@@ -69,7 +69,7 @@ const PLAIN: Readonly<Record<string, string>> = {
 };
 
 function tagged({ tags, text }: { readonly tags: string; readonly text: string }): string {
-  const plain = escapedText(text.replaceAll(/\\[Nnh{\u2060]/g, (found) => PLAIN[found] ?? found));
+  const plain = escapedText(text.replaceAll(/\\[Nnh{\u2060]/g, (character) => PLAIN[character] ?? character));
   if (plain.trim() === "") return plain;
   return [...tags].reduceRight((inner, tag) => `<${tag}>${inner}</${tag}>`, plain);
 }

@@ -140,9 +140,9 @@ function functionOf(name: string, value: string): string | null {
   const values = argumentsOf(value);
   if (!values || !FUNCTIONS[name]?.includes(values.length)) return null;
   const isTime = (at: number): boolean => name === "fad" || (name === "fade" && at > 2) || at > 3;
-  const cleaned = values.map((one, at) => {
+  const cleaned = values.map((value, at) => {
     const bounds: Bounds = isTime(at) ? [-TIME, TIME] : [-POSITION, POSITION];
-    return number(one, bounds, isTime(at) || name === "fade");
+    return number(value, bounds, isTime(at) || name === "fade");
   });
   return cleaned.includes(null) ? null : `(${cleaned.join()})`;
 }
@@ -150,11 +150,11 @@ function functionOf(name: string, value: string): string | null {
 /** `\t([t1,t2,][acceleration,]tags)`. */
 function animation(value: string, context: TagContext): string | null {
   const match = /^\(([^\\]*)(\\.*?)\)?$/s.exec(value);
-  const before = (match?.[1] ?? "").split(",").map((one) => one.trim());
+  const before = (match?.[1] ?? "").split(",").map((value) => value.trim());
   if (!match || before.at(-1) !== "" || before.length > 4) return null;
   const values = before.slice(0, -1);
-  const cleaned = values.map((one, at) =>
-    values.length % 2 === 1 && at === values.length - 1 ? number(one, [0, 100]) : number(one, [-TIME, TIME], true),
+  const cleaned = values.map((value, at) =>
+    values.length % 2 === 1 && at === values.length - 1 ? number(value, [0, 100]) : number(value, [-TIME, TIME], true),
   );
   const tags = cleanTags(match[2] ?? "", context, true);
   return tags === "" || cleaned.includes(null) ? null : `(${[...cleaned, tags].join()})`;
@@ -162,7 +162,7 @@ function animation(value: string, context: TagContext): string | null {
 
 function argumentsOf(value: string): string[] | null {
   const match = /^\(([^()]*)\)?$/.exec(value);
-  return match ? (match[1] ?? "").split(",").map((one) => one.trim()) : null;
+  return match ? (match[1] ?? "").split(",").map((value) => value.trim()) : null;
 }
 
 /** The number, within the bounds; null if it is none. */
@@ -173,6 +173,6 @@ function number(text: string, [min, max]: Bounds, isWhole = false): string | nul
 }
 
 function hexadecimal(text: string, digits: number): string | null {
-  const [, found] = /^&?H?([0-9a-f]{1,8})&?$/i.exec(text) ?? [];
-  return found === undefined ? null : `&H${found.toUpperCase().padStart(digits, "0").slice(-digits)}&`;
+  const [, digitsOfColor] = /^&?H?([0-9a-f]{1,8})&?$/i.exec(text) ?? [];
+  return digitsOfColor === undefined ? null : `&H${digitsOfColor.toUpperCase().padStart(digits, "0").slice(-digits)}&`;
 }

@@ -135,12 +135,12 @@ const event = (startMs: number, endMs: number, text: string, layer = 0): AssEven
   margins: [0, 0, 0],
   text,
 });
-const shown = (events: readonly AssEvent[] | null) => events?.map(({ startMs, endMs, text }) => [startMs, endMs, text]);
+const brief = (events: readonly AssEvent[] | null) => events?.map(({ startMs, endMs, text }) => [startMs, endMs, text]);
 
 describe("events that overlap", () => {
   it("are divided where a neighbor starts or ends", () => {
     const events = [event(0, 3000, "a"), event(1000, 5000, "b"), event(6000, 7000, "c"), event(2000, 4000, "other", 1)];
-    expect(shown(separateEvents(events))).toEqual([
+    expect(brief(separateEvents(events))).toEqual([
       [0, 1000, "a"],
       [1000, 3000, "a"],
       [1000, 3000, "b"],
@@ -162,14 +162,14 @@ describe("events that overlap", () => {
 
   it("continue fades, movements, changes and karaoke after a shift", () => {
     const text = "{\\fad(100,200)\\t(\\fs9)\\t(500,900,2,\\fs3)\\move(1,2,3,4)\\k50}a{\\kf20}b";
-    expect(shown(shiftEvents([event(0, 2000, text), event(0, 400, "gone")], -400))).toEqual([
+    expect(brief(shiftEvents([event(0, 2000, text), event(0, 400, "gone")], -400))).toEqual([
       [
         0,
         1600,
         "{\\k-40}{\\fade(255,0,255,-400,-300,1400,1600)\\t(-400,1600,\\fs9)\\t(100,500,2,\\fs3)\\move(1,2,3,4,-400,1600)\\k50}a{\\kf20}b",
       ],
     ]);
-    expect(shown(shiftEvents([event(0, 2000, "{\\fade(1,2,3,4,5,6,7)\\move(1,2,3,4,0,90)}a")], -100))).toEqual([
+    expect(brief(shiftEvents([event(0, 2000, "{\\fade(1,2,3,4,5,6,7)\\move(1,2,3,4,0,90)}a")], -100))).toEqual([
       [0, 1900, "{\\fade(1,2,3,-96,-95,-94,-93)\\pos(3,4)}a"],
     ]);
   });

@@ -19,8 +19,8 @@ const DVB_DEFINITION = 0x14;
 export function canvasSize(stream: Partial<ProbedStream>, data: Buffer, probe: MediaProbe): Size {
   const { codec_name: codec, width = 0, height = 0 } = stream;
   const { video } = sourceFacts(probe);
-  const found = codec === "hdmv_pgs_subtitle" ? pgsSize(data) : codec === "dvb_subtitle" ? dvbSize(data) : null;
-  if (found) return found;
+  const size = codec === "hdmv_pgs_subtitle" ? pgsSize(data) : codec === "dvb_subtitle" ? dvbSize(data) : null;
+  if (size) return size;
   // Other tracks are drawn for the frames of their video.
   return width && height ? { width, height } : { width: video?.codedWidth ?? 0, height: video?.codedHeight ?? 0 };
 }

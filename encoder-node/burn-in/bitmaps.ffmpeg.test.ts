@@ -94,13 +94,13 @@ async function filesOf(
 ): Promise<string[]> {
   const work = await mkdtemp(path("work-"));
   const source = path(clip);
-  const found = await probeSource(tested.ffprobe, source);
+  const probed = await probeSource(tested.ffprobe, source);
   const outputs = requests.map(specOf);
-  const readTrack = bitmapReader({ source, probe: found, folder: work }, runDeps);
-  const { burns, failed } = await prepareCaptions({ outputs, probe: found, folder: work, readTrack }, deps);
+  const readTrack = bitmapReader({ source, probe: probed, folder: work }, runDeps);
+  const { burns, failed } = await prepareCaptions({ outputs, probe: probed, folder: work, readTrack }, deps);
   if (failed[0] || !burns) throw new Error(failed[0]?.failure.message);
   const drawn = outputs.map((spec) => withBitmaps(spec, burns.bitmaps.get(spec.index)));
-  const request = { source, probe: found, outputs: drawn, capabilities: ALL_SOFTWARE, watermarks };
+  const request = { source, probe: probed, outputs: drawn, capabilities: ALL_SOFTWARE, watermarks };
   const { commands, failures } = planEncode(request);
   if (failures[0]) throw new Error(failures[0].failure.message);
   const files: string[] = [];
@@ -118,7 +118,7 @@ async function filesOf(
   return files;
 }
 
-const made = async (clip: string, requests: readonly OutputOptions[]): Promise<Shown[]> =>
+const shownOf = async (clip: string, requests: readonly OutputOptions[]): Promise<Shown[]> =>
   Promise.all((await filesOf(clip, requests)).map(look));
 
 /** The plain overlay of this ffmpeg. It repeats the last frame for captions that end later. */
@@ -165,10 +165,10 @@ const shownFrames = ({ frames }: Shown) => frames.map(({ hash, seconds }) => [se
 it.each(["pgs.mkv", "dvd.mkv", "dvb.mkv", "dvb.ts", "pgs.m2ts"])(
   "draws %s as ffmpeg's own overlay does",
   async (clip) => {
-    const [drawn, none] = await made(clip, [burnt(), { format: "mkv::noaudio" }]);
+    const [drawn, none] = await shownOf(clip, [burnt(), { format: "mkv::noaudio" }]);
     if (!drawn || !none) throw new Error("No output");
-    const own = await plain(clip, none.frames.length);
-    expect(shownFrames(drawn)).toEqual(shownFrames(own));
+    const unburnt = await plain(clip, none.frames.length);
+    expect(shownFrames(drawn)).toEqual(shownFrames(unburnt));
     expect(drawn.frames.map(({ seconds }) => seconds)).toEqual(none.frames.map(({ seconds }) => seconds));
     expect(drawn.frames.filter(({ hash }, at) => hash !== none.frames[at]?.hash).length).toBeGreaterThan(45);
   },

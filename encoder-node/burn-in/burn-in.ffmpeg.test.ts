@@ -69,7 +69,7 @@ const FILES: Readonly<Record<string, string>> = {
   "/times.vtt": "WEBVTT\n\n00:03.000 --> 00:03.400\nMMMMM\n\n00:25.000 --> 00:25.400\nMMMMM\n",
   "/block.ass": `${HEAD}Dialogue: 0,0:00:00.00,0:00:09.00,Default,,0,0,0,,{\\p1\\bord0\\shad0\\pos(100,100)}m 0 0 l 200 0 200 200 0 200\n`,
   "/a.scc": "Scenarist_SCC V1.0\n\n00:00:01;00\t9420 9420 9470 9470 c849 942f 942f\n",
-  "/scripts.vtt": `WEBVTT\n\n${[...SCRIPTS].map((one, at) => `00:${String(at).padStart(2, "0")}.000 --> 00:${String(at).padStart(2, "0")}.900\n${one}`).join("\n\n")}\n`,
+  "/scripts.vtt": `WEBVTT\n\n${[...SCRIPTS].map((character, at) => `00:${String(at).padStart(2, "0")}.000 --> 00:${String(at).padStart(2, "0")}.900\n${character}`).join("\n\n")}\n`,
   "/japanese.vtt": "WEBVTT\n\n00:00.000 --> 00:01.000\nAß 日本語のテスト ♪\n",
   "/slides.srt": subRip([
     [2000, 4000, "TWO TO FOUR"],
@@ -132,17 +132,17 @@ async function burnsFor(requests: readonly OutputOptions[]): Promise<Burns> {
 }
 
 /** Whole and chunked outputs, losslessly. */
-async function made(clip: string, requests: readonly OutputOptions[]) {
+async function encode(clip: string, requests: readonly OutputOptions[]) {
   const burns = await burnsFor(requests);
   const both = await makeBoth(clips.get(clip) ?? "", requests, [2, 4], lossless, (argv, cwd) =>
     placeBurnFiles(argv, burns, cwd),
   );
-  const shown = ({ folder, outputs }: (typeof both)["whole"]) =>
+  const framesOf = ({ folder, outputs }: (typeof both)["whole"]) =>
     Promise.all(outputs.map(({ files: [file = ""] }) => look(join(folder, file))));
-  return { burns, whole: await shown(both.whole), joined: await shown(both.joined) };
+  return { burns, whole: await framesOf(both.whole), joined: await framesOf(both.joined) };
 }
 
-const hashesOf = (shown?: Shown) => shown?.frames.map(({ hash }) => hash);
+const hashesOf = (video?: Shown) => video?.frames.map(({ hash }) => hash);
 const shownFrames = ({ frames }: Shown) => frames.map(({ hash, seconds }) => [seconds.toFixed(4), hash]);
 
 describe("burnt-in captions", () => {
@@ -157,9 +157,9 @@ describe("burnt-in captions", () => {
     burnt("/a.srt", { position: "top", outline: 1 }),
     { format: "mp4::noaudio" },
   ];
-  let first: Awaited<ReturnType<typeof made>>;
+  let first: Awaited<ReturnType<typeof encode>>;
   beforeAll(async () => {
-    first = await made("25.mp4", [...requests(), ...more()]);
+    first = await encode("25.mp4", [...requests(), ...more()]);
   });
 
   it("are those of ffmpeg's own filter", async () => {
@@ -182,14 +182,14 @@ describe("burnt-in captions", () => {
       "own.mp4",
     ];
     await run(FFMPEG, argv, { cwd, env: toolEnvironment(cwd) });
-    const own = await look(join(cwd, "own.mp4"));
-    expect(hashesOf(whole[0])).toEqual(hashesOf(own));
+    const reference = await look(join(cwd, "own.mp4"));
+    expect(hashesOf(whole[0])).toEqual(hashesOf(reference));
     const changed = whole[0]?.frames.filter(({ hash }, at) => hash !== whole.at(-1)?.frames[at]?.hash).length;
     expect(changed).toBeGreaterThan(120);
   });
 
   it.each(["25.mp4", "ntsc.mkv", "ts.ts"])("are the same in chunks of %s as in the whole", async (clip) => {
-    const { whole, joined } = clip === "25.mp4" ? first : await made(clip, requests());
+    const { whole, joined } = clip === "25.mp4" ? first : await encode(clip, requests());
     expect(joined.map(shownFrames)).toEqual(whole.map(shownFrames));
   });
 
@@ -242,7 +242,7 @@ describe("burnt-in captions", () => {
   });
 
   it("are the same in chunks of a recording that pauses", async () => {
-    const { whole, joined } = await made("screen.mkv", [burnt("/pause.srt"), burnt("/styled.ass")]);
+    const { whole, joined } = await encode("screen.mkv", [burnt("/pause.srt"), burnt("/styled.ass")]);
     expect(whole[0]?.frames.map(({ seconds }) => Math.round(25 * seconds))).toEqual(
       Array.from({ length: 150 }, (_, at) => at),
     );

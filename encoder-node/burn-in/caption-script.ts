@@ -58,7 +58,7 @@ function captionStyle(style: CaptionStyle, { family, lineHeight }: Font): AssSty
 
 /** The place of a cue with WebVTT settings (WebVTT §4.4); null if they state none. */
 function placeOf(settings: string, style: CaptionStyle, lineHeight: number): Place | null {
-  const values = new Map(settings.split(/\s+/).map((one) => [one.slice(0, one.indexOf(":")), one]));
+  const values = new Map(settings.split(/\s+/).map((setting) => [setting.slice(0, setting.indexOf(":")), setting]));
   const value = (name: string): string | null => values.get(name)?.slice(name.length + 1) ?? null;
   const align = value("align");
   const across = percentOf(value("position"));
@@ -126,7 +126,7 @@ function tagOf(token: string, colors: string[]): string {
   if (isEnd) colors.pop();
   else {
     const words = rest.toLowerCase().match(/[a-z]+/g) ?? [];
-    const named = words.find((one) => Object.hasOwn(CUE_COLORS, one));
+    const named = words.find((word) => Object.hasOwn(CUE_COLORS, word));
     const [, exact] = /#([0-9a-f]{6})\b/i.exec(rest) ?? [];
     const rgb = exact ?? (named === undefined ? undefined : CUE_COLORS[named]);
     // ASS has the bytes of colors in the other order.

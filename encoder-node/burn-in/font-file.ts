@@ -113,16 +113,16 @@ const MAX_NAME_BYTES = 160;
 function familyOf(table: DataView): string | null {
   const count = table.getUint16(2);
   const strings = table.getUint16(4);
-  let found: string | null = null;
+  let family: string | null = null;
   for (let at = 6; at < 6 + 12 * count; at += 12) {
     if (table.getUint16(at) !== WINDOWS || table.getUint16(at + 6) !== FAMILY) continue;
     const isEnglish = table.getUint16(at + 4) === ENGLISH;
     const bytes = table.getUint16(at + 8);
-    if (bytes > MAX_NAME_BYTES || (found !== null && !isEnglish)) continue;
+    if (bytes > MAX_NAME_BYTES || (family !== null && !isEnglish)) continue;
     const start = strings + table.getUint16(at + 10);
     const units = Array.from({ length: bytes >> 1 }, (_, unit) => table.getUint16(start + 2 * unit));
-    found = String.fromCharCode(...units);
+    family = String.fromCharCode(...units);
     if (isEnglish) break;
   }
-  return found !== null && FONT_NAME.test(found) ? found : null;
+  return family !== null && FONT_NAME.test(family) ? family : null;
 }

@@ -43,21 +43,21 @@ export const packagedFonts = (): Promise<FontFile[]> => fontsIn(PACKAGED.map((na
 /** All fonts. `folder`: the operator's; null: none. Throws the error of the file system when it cannot be read. */
 export async function findFonts(folder: string | null): Promise<NodeFonts> {
   const names = folder === null ? [] : (await readdir(folder)).toSorted();
-  const own = names
+  const paths = names
     .filter((name) => EXTENSIONS.has(extname(name).toLowerCase()))
     .map((name) => join(folder ?? "", name));
-  const files = [...(await packagedFonts()), ...(await fontsIn(own))];
+  const files = [...(await packagedFonts()), ...(await fontsIn(paths))];
   return new Map([...Map.groupBy(files, ({ family }) => family)].slice(0, MAX_FONTS));
 }
 
 /** Leaves out files that are no fonts. */
 async function fontsIn(paths: readonly string[]): Promise<FontFile[]> {
-  const found: FontFile[] = [];
+  const fonts: FontFile[] = [];
   for (const path of paths) {
     const font = await readFontFile(path);
-    if (font) found.push({ ...font, path });
+    if (font) fonts.push({ ...font, path });
   }
-  return found;
+  return fonts;
 }
 
 /** Null for a file that is no font, or is larger than 20 MB. */

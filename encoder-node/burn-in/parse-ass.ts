@@ -59,8 +59,8 @@ function sectionsOf(text: string): ReadonlyMap<string, readonly Line[]> {
 
 /** As libass completes a missing resolution (ass_render.c, `ass_lazy_track_init`). */
 function resolutionOf(info: ReadonlyMap<string, string>): { width: number; height: number } {
-  const given = ["playresx", "playresy"].map((name) => bounded(info.get(name), [0, MAX_RESOLUTION], 0));
-  const [width = 0, height = 0] = given.map(Math.trunc);
+  const sizes = ["playresx", "playresy"].map((name) => bounded(info.get(name), [0, MAX_RESOLUTION], 0));
+  const [width = 0, height = 0] = sizes.map(Math.trunc);
   if (width === 0 && height === 0) return { width: 384, height: 288 };
   if (width === 0) return { width: height === 1024 ? 1280 : Math.max(1, Math.trunc((height * 4) / 3)), height };
   if (height === 0) return { width, height: width === 1280 ? 1024 : Math.max(1, Math.trunc((width * 3) / 4)) };

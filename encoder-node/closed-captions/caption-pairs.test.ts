@@ -24,14 +24,14 @@ it.each<[string, Buffer, (readonly [field: number, first: number, second: number
   ["without the bytes that prevent start codes", unit(0xc2, 0xfc, 0, 0, 3, 0xfd, 3, 4), [[2, 3, 4]]],
   ["of a unit that ends early", unit(0xdf, 0xfc, 1, 2), [[1, 1, 2]]],
 ])("finds pairs %s", (_, bytes, pairs) => {
-  const found = captionPairs(bytes, timesOf([bytes], ["0, 0"]));
-  expect(found.map(({ field, first, second }) => [field, first, second])).toEqual(pairs);
+  const pairsOfUnit = captionPairs(bytes, timesOf([bytes], ["0, 0"]));
+  expect(pairsOfUnit.map(({ field, first, second }) => [field, first, second])).toEqual(pairs);
 });
 
 it("sorts pairs by the time at which their frame is shown", () => {
   const units = [1, 2, 3].map((value) => unit(0xc1, 0xfc, value, value));
-  const found = captionPairs(Buffer.concat(units), timesOf(units, ["0, 30", "1, 60", "2, NOPTS"]));
-  expect(found.map(({ first, ms }) => [first, Math.round(ms)])).toEqual([
+  const pairs = captionPairs(Buffer.concat(units), timesOf(units, ["0, 30", "1, 60", "2, NOPTS"]));
+  expect(pairs.map(({ first, ms }) => [first, Math.round(ms)])).toEqual([
     [3, 67],
     [1, 1001],
     [2, 2002],

@@ -60,9 +60,9 @@ it("roll-up text is a cue for each state of its rows, also if its letters come s
 
 it("does not take data about programs in the second field for captions", () => {
   const data: Pair[] = [[0x01, 0x03], ...lettersOf("Movie Title"), [0x0f, 0x1d]];
-  const shown = [...twice(0x1520), ...LAST_ROW, ...lettersOf("TEXT"), ...data, ...twice(0x152f), ...twice(0x152c)];
-  expect(cuesOf(inField(shown, 2), "cc3")).toMatchObject([{ text: "TEXT" }]);
-  expect(cuesOf(inField(shown, 2), "cc1")).toEqual([]);
+  const captions = [...twice(0x1520), ...LAST_ROW, ...lettersOf("TEXT"), ...data, ...twice(0x152f), ...twice(0x152c)];
+  expect(cuesOf(inField(captions, 2), "cc3")).toMatchObject([{ text: "TEXT" }]);
+  expect(cuesOf(inField(captions, 2), "cc1")).toEqual([]);
 });
 
 it("keeps channels of a field apart", () => {

@@ -33,9 +33,9 @@ export type IsolationCheck = {
  */
 export async function checkIsolation({ choice, rootFolder, tools, log }: IsolationCheck): Promise<NodeIsolation> {
   const isolation = await findIsolation(rootFolder);
-  const found = isolationLevel(isolation, await lacksLoopback(isolation));
-  const missing = found.missing.join(", ");
-  const reason = found.level === "full" ? null : await explain(isolation, found);
+  const report = isolationLevel(isolation, await lacksLoopback(isolation));
+  const missing = report.missing.join(", ");
+  const reason = report.level === "full" ? null : await explain(isolation, report);
   if (reason !== null && choice === "required") {
     const instead = "Or start the node with --isolation best-effort, which runs ffmpeg without full isolation";
     throw new AppError(
@@ -46,10 +46,10 @@ export async function checkIsolation({ choice, rootFolder, tools, log }: Isolati
   const user = isolation.sandbox?.privilege === "root" ? "scratch" : "node";
   if (reason === null) {
     const hasFilter = (isolation.sandbox?.filter.length ?? 0) > 0;
-    log.info("ffmpeg sandbox checked", { isolation: found.level, user, seccomp: hasFilter });
-  } else log.warn("ffmpeg sandbox incomplete", { isolation: found.level, missing, reason });
+    log.info("ffmpeg sandbox checked", { isolation: report.level, user, seccomp: hasFilter });
+  } else log.warn("ffmpeg sandbox incomplete", { isolation: report.level, missing, reason });
   if (isolation.sandbox) for (const tool of tools) await requireStart(tool);
-  return found;
+  return report;
 }
 
 const TRIAL_MS = 20_000;

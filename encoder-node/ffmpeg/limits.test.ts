@@ -19,8 +19,8 @@ it.each<[string, Work, Partial<Machine>, object]>([
   ["memory", {}, {}, { memoryBytes: 12 * GIB + 2 * 576 * 2 ** 20 }],
   ["little memory", {}, { memoryBytes: GIB, cpus: 1 }, { memoryBytes: 4 * GIB + 576 * 2 ** 20 }],
   ["the address space of a GPU", { inHardware: true }, {}, { memoryBytes: null }],
-])("bounds by %s", (_what, work, given, limits) => {
-  expect(encodeLimits(work, { ...machine, ...given })).toMatchObject(limits);
+])("bounds by %s", (_what, work, changes, limits) => {
+  expect(encodeLimits(work, { ...machine, ...changes })).toMatchObject(limits);
 });
 
 const PROC_LIMITS = `Limit                     Soft Limit           Hard Limit           Units

@@ -65,8 +65,8 @@ describe.skipIf(isolation.prlimit.length === 0)("with prlimit", () => {
 
   it("fails when it lacks the memory to fill a gap in the audio", async () => {
     const gap = "anullsrc=r=8000:cl=mono:d=2,asetpts='PTS+gte(T,1)*36000/TB'";
-    const made = await runCommand(command(["-f", "lavfi", "-i", gap, "-c:a", "pcm_s16le", "-y", "gap.mkv"]));
-    expect(made).toEqual({ ok: true });
+    const gapRun = await runCommand(command(["-f", "lavfi", "-i", gap, "-c:a", "pcm_s16le", "-y", "gap.mkv"]));
+    expect(gapRun).toEqual({ ok: true });
     const filled = ["-i", "gap.mkv", "-af", "aresample=async=1", "-y", "filled.wav"];
     const result = await runCommand(command(filled, { memoryBytes: 600 * 2 ** 20 }));
     expect(result.ok ? null : explainFailure(result.stderrTail, result, cwd)).toEqual({
@@ -94,9 +94,9 @@ it.skipIf(!isolation.sandbox?.countsProcesses)("limits the processes of each run
 });
 
 it("ends a run that makes too many files", async () => {
-  const own = await mkdtemp(join(cwd, "files-"));
+  const dir = await mkdtemp(join(cwd, "files-"));
   const script = "i=0; while :; do : > $i; i=$((i+1)); done";
-  const result = await runCommand({ ...command([], { files: 100 }), path: "/bin/sh", argv: ["-c", script], cwd: own });
+  const result = await runCommand({ ...command([], { files: 100 }), path: "/bin/sh", argv: ["-c", script], cwd: dir });
   expect(result).toMatchObject({ ok: false, reason: "files" });
 });
 

@@ -43,8 +43,8 @@ beforeAll(async () => {
 afterAll(() => rm(base, { recursive: true, force: true }));
 
 beforeEach(async () => {
-  const own = await mkdtemp(join(base, "case-"));
-  [root, outside, workFolder] = [join(own, "media"), join(own, "outside"), join(own, "work")];
+  const folder = await mkdtemp(join(base, "case-"));
+  [root, outside, workFolder] = [join(folder, "media"), join(folder, "outside"), join(folder, "work")];
   for (const folder of [root, outside, workFolder, join(root, "in")]) await mkdir(folder);
   await writeFile(join(root, "in", "video #1.mov"), TEXT);
   await writeFile(join(outside, "secret"), "secret");
@@ -281,9 +281,9 @@ it.runIf(process.platform === "linux")("a folder replaced by a link while it is 
     await rename(join(root, "in"), join(root, "moved"));
     await symlink(outside, join(root, "in"));
     const file = await open(join(parent, name), constants.O_RDONLY);
-    const found = await file.readFile("utf8");
+    const text = await file.readFile("utf8");
     await file.close();
-    return found;
+    return text;
   });
   expect(text).toBe("video");
   await expect(read("in/secret")).rejects.toMatchObject({ code: "input_http_403" });

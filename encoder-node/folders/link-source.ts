@@ -26,29 +26,29 @@ export async function linkSource(url: string, { folders, workFolder, signal }: L
   const place = placeOf(url, folders);
   if (!place) throw new AppError("node_failed", "The node does not have the folder of the input");
   await mkdir(workFolder, { recursive: true, mode: 0o700 });
-  const own = await mkdtemp(join(workFolder, "folder-"));
+  const linkFolder = await mkdtemp(join(workFolder, "folder-"));
   // No extension: ffmpeg prefers the format of a name's extension.
-  const path = join(own, "input");
+  const path = join(linkFolder, "input");
   const release = (): void => {
     unlink(path);
-    void rm(own, { recursive: true, force: true }).catch(() => undefined);
+    void rm(linkFolder, { recursive: true, force: true }).catch(() => undefined);
   };
   try {
     const origin = await inParent(place.at, place.path, "required", async (parent, name) => {
       const file = await open(join(parent.path, name), FLAGS);
       try {
-        const found = await file.stat({ bigint: true });
-        if (!found.isFile()) throw new AppError("input_not_media", `${nameOf(place)} is not a file.`);
+        const stats = await file.stat({ bigint: true });
+        if (!stats.isFile()) throw new AppError("input_not_media", `${nameOf(place)} is not a file.`);
         // Runs of a node that is root have users without rights.
-        const isHidden = process.getuid?.() === 0 && (found.mode & READABLE_BY_OTHERS) === 0n;
+        const isHidden = process.getuid?.() === 0 && (stats.mode & READABLE_BY_OTHERS) === 0n;
         if (isHidden) await pipeline(file.createReadStream({ autoClose: false }), createWriteStream(path), { signal });
         else {
           await symlink(join(place.at.root, place.path), path);
-          link(path, found);
+          link(path, stats);
         }
         // Seconds: protocols of network shares differ in precision.
-        const validator = `modified ${found.mtimeNs / 1_000_000_000n}`;
-        return { from: "origin" as const, sizeBytes: Number(found.size), validator };
+        const validator = `modified ${stats.mtimeNs / 1_000_000_000n}`;
+        return { from: "origin" as const, sizeBytes: Number(stats.size), validator };
       } finally {
         await file.close();
       }

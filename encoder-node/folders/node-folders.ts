@@ -28,7 +28,7 @@ export function parseFolderOption(text: string): FolderOption | null {
 
 /** Opens the folders. Throws a message for people if one cannot be used, or contains the node's own files. */
 export async function openFolders(options: readonly FolderOption[], workFolder: string): Promise<NodeFolders> {
-  const own = await realpath(workFolder);
+  const work = await realpath(workFolder);
   const folders = new Map<string, NodeFolder>();
   for (const { name, path, isReadOnly } of options) {
     const problem = (reason: string): Error =>
@@ -37,12 +37,13 @@ export async function openFolders(options: readonly FolderOption[], workFolder: 
     const root = await realpath(path).catch((error: unknown) => {
       throw problem(messageOf(error));
     });
-    if (`${own}${sep}`.startsWith(root.endsWith(sep) ? root : root + sep)) throw problem("it contains the work folder");
+    if (`${work}${sep}`.startsWith(root.endsWith(sep) ? root : root + sep))
+      throw problem("it contains the work folder");
     if (!(await stat(root)).isDirectory()) throw problem("it is not a folder");
     await access(root, constants.R_OK | constants.X_OK | (isReadOnly ? 0 : constants.W_OK)).catch(() => {
       throw problem(isReadOnly ? "it is not readable" : "it is not writable; add :ro if that is right");
     });
-    const notes = join(own, "folder-files", name);
+    const notes = join(work, "folder-files", name);
     folders.set(name, { name, root, isWritable: !isReadOnly, isMount: await isMountPoint(root), notes });
   }
   return folders;

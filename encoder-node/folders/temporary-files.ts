@@ -43,8 +43,8 @@ export async function withTemporary(
 async function removeOld(parent: string, now: number): Promise<void> {
   const names = await readdir(parent).catch((): string[] => []);
   for (const name of names.filter((each) => NAME.test(each))) {
-    const found = await lstat(join(parent, name)).catch(() => null);
-    if (found?.isFile() && found.mtimeMs < now - OLD_MS) await rm(join(parent, name)).catch(() => undefined);
+    const stats = await lstat(join(parent, name)).catch(() => null);
+    if (stats?.isFile() && stats.mtimeMs < now - OLD_MS) await rm(join(parent, name)).catch(() => undefined);
   }
 }
 

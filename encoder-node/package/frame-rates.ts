@@ -13,8 +13,8 @@ export function rateOf(fps: number): Rate {
     { fps: whole, fraction: String(whole) },
     { fps: (whole * 1000) / 1001, fraction: `${whole * 1000}/1001` },
   ];
-  const own = Math.max(1, Math.round(fps * 1000));
+  const mHz = Math.max(1, Math.round(fps * 1000));
   return (
-    common.find((rate) => Math.abs(fps - rate.fps) <= rate.fps * NEAR) ?? { fps: own / 1000, fraction: `${own}/1000` }
+    common.find((rate) => Math.abs(fps - rate.fps) <= rate.fps * NEAR) ?? { fps: mHz / 1000, fraction: `${mHz}/1000` }
   );
 }

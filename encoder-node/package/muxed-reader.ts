@@ -25,12 +25,12 @@ export function muxedReader({ video, audio, segmentSeconds, pathOf }: MuxedTrack
   let near = STREAM_START_SECONDS * TICKS_PER_SECOND;
   let written = 0;
 
-  const write = async (start: number, end: number, shown: readonly PesSpan[]): Promise<ReadySegment> => {
+  const write = async (start: number, end: number, video: readonly PesSpan[]): Promise<ReadySegment> => {
     if (!streams.video || !streams.audio) throw new Error("Variant lacks one of its tracks");
     const path = pathOf(written);
     const spans: MuxedSegment["audio"] = pendingAudio.before(end);
-    const own = { video: streams.video, audio: streams.audio };
-    const sizeBytes = await writeMuxed(path, { video: shown, audio: spans, streams: own, number: written });
+    const tracks = { video: streams.video, audio: streams.audio };
+    const sizeBytes = await writeMuxed(path, { video, audio: spans, streams: tracks, number: written });
     await pendingAudio.drop(spans.length);
     written += 1;
     near = end;
@@ -44,9 +44,9 @@ export function muxedReader({ video, audio, segmentSeconds, pathOf }: MuxedTrack
     streams = { ...streams, video: index.stream };
     const end = start + duration;
     const isTailShort = pendingAudio.end() > end && pendingAudio.end() - end < SHORTEST;
-    const made = await write(start, isLast && isTailShort ? pendingAudio.end() : end, index.spans);
+    const segment = await write(start, isLast && isTailShort ? pendingAudio.end() : end, index.spans);
     await ready.release();
-    return made;
+    return segment;
   };
 
   return {
@@ -62,18 +62,18 @@ export function muxedReader({ video, audio, segmentSeconds, pathOf }: MuxedTrack
         streams = { ...streams, audio: index.stream };
         pendingAudio.add(ready, index.spans);
       }
-      const made: ReadySegment[] = [];
+      const segments: ReadySegment[] = [];
       for (let [next] = waitingVideo; next; [next] = waitingVideo) {
         const { start, duration } = next.segment;
         if (!ended && pendingAudio.end() < start + duration) break;
-        made.push(await writeVideo(next, ended && waitingVideo.length === 1));
+        segments.push(await writeVideo(next, ended && waitingVideo.length === 1));
         waitingVideo.shift();
       }
       while (ended && pendingAudio.end() > near) {
         const end = near + segmentSeconds * TICKS_PER_SECOND;
-        made.push(await write(near, pendingAudio.end() - end < SHORTEST ? pendingAudio.end() : end, []));
+        segments.push(await write(near, pendingAudio.end() - end < SHORTEST ? pendingAudio.end() : end, []));
       }
-      return made;
+      return segments;
     },
     async close() {
       await Promise.all([video.close(), audio.close()]);

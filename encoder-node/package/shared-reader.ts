@@ -7,7 +7,7 @@ export function sharedReaders(reader: TrackReader, uses: number): TrackReader[] 
   let last: Promise<unknown> = Promise.resolve();
   let open = uses;
   /** The track's reader accepts only a single call at a time. */
-  const inTurn = <Value>(call: () => Promise<Value>): Promise<Value> => {
+  const serialize = <Value>(call: () => Promise<Value>): Promise<Value> => {
     const mine = last.then(call);
     last = mine.catch(() => undefined);
     return mine;
@@ -23,9 +23,9 @@ export function sharedReaders(reader: TrackReader, uses: number): TrackReader[] 
   const newReader = (): TrackReader => {
     let taken = 0;
     return {
-      header: () => inTurn(() => reader.header()),
+      header: () => serialize(() => reader.header()),
       next: (ended) =>
-        inTurn(async () => {
+        serialize(async () => {
           segments.push(...(await reader.next(ended)).map(shared));
           const added = segments.slice(taken);
           taken = segments.length;
@@ -33,7 +33,7 @@ export function sharedReaders(reader: TrackReader, uses: number): TrackReader[] 
         }),
       async close() {
         open -= 1;
-        if (open === 0) await inTurn(() => reader.close());
+        if (open === 0) await serialize(() => reader.close());
       },
     };
   };

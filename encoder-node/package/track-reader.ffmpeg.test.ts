@@ -184,11 +184,11 @@ describe("fragmented MP4", () => {
     const packets = await packetsOf(at(`${name}.mp4`));
     const track = await readAll(fmp4Of(name));
     expectContiguous(name, track, packets);
-    const found = track.ready.flatMap(({ segment, offset }) =>
+    const ranges = track.ready.flatMap(({ segment, offset }) =>
       segment.keyframes.map(({ start, ...range }) => ({ pts: start, endsAt: offset + range.offset + range.sizeBytes })),
     );
     const keys = kindOf(name) === "audio" ? [] : packets.filter(isKey);
-    expect(found).toEqual(keys.map(({ pts, pos, size }) => ({ pts, endsAt: pos + size })));
+    expect(ranges).toEqual(keys.map(({ pts, pos, size }) => ({ pts, endsAt: pos + size })));
   });
 
   few(2).each(NAMES)("%s: every segment and every keyframe decodes on its own", async (name) => {

@@ -39,9 +39,9 @@ const MAX_CUES = 100_000;
 export const PARSERS = {
   /** The script for captions to draw (`scriptOf`). */
   async captionScript(file: ForeignFile, known: KnownText, burn: BurnSpec, fonts: Fonts): Promise<Script> {
-    const made = scriptOf(await subtitleIn(file, known), burn, fonts);
-    await checkLetters(made.script, fonts.known);
-    return made;
+    const script = scriptOf(await subtitleIn(file, known), burn, fonts);
+    await checkLetters(script.script, fonts.known);
+    return script;
   },
 
   /** A file of subtitles as WebVTT with its times moved; `characters`: the length of all its segments in HLS. */

@@ -58,12 +58,12 @@ function ttmlCues(text: string, notes: readonly string[]): ReadCues {
   const { badTimes, ...read } = parseTtml(text) ?? unusable("TTML with media times and without a DTD");
   const [bad] = badTimes;
   if (bad === undefined) return { text: read, notes };
-  const shown = `\`${bad.replaceAll(/[^\p{L}\p{N}\p{P} ]/gu, "").slice(0, 40)}\``;
+  const quotedTime = `\`${bad.replaceAll(/[^\p{L}\p{N}\p{P} ]/gu, "").slice(0, 40)}\``;
   if (read.cues.length === 0) {
     const valid = "use times such as 00:00:01.500, 00:00:01:12 or 1.5s";
-    throw new AppError("subtitle_failed", `its time ${shown} is not valid; ${valid}`);
+    throw new AppError("subtitle_failed", `its time ${quotedTime} is not valid; ${valid}`);
   }
-  return { text: read, notes: [...notes, `cues with a time that is not valid, such as ${shown}, are left out`] };
+  return { text: read, notes: [...notes, `cues with a time that is not valid, such as ${quotedTime}, are left out`] };
 }
 
 function unusable(expected: string): never {

@@ -21,13 +21,13 @@ const AUDIO = [
 const VARIANTS = ["mp4:64x36", "mp4:x36:64k", "mp4:x:64k"];
 
 let testBed: ChunkTestBed;
-let made: Outputs;
+let whole: Outputs;
 let live: Outputs;
 beforeAll(async () => {
   testBed = await openChunkTestBed([CLIP]);
   const both = { hls: { path: "a" }, dash: { path: "b" }, variants: VARIANTS, audio: AUDIO };
   const growing = { hls: { path: "c" }, variants: VARIANTS, audio: "all", loudness: -20, live_playlist: true };
-  made = await encodeWhole(testBed, CLIP, [specOf(stream(both), 0)]);
+  whole = await encodeWhole(testBed, CLIP, [specOf(stream(both), 0)]);
   live = await encodeWhole(testBed, CLIP, [specOf(stream(growing), 0)]);
 });
 afterAll(() => testBed.close());
@@ -36,7 +36,7 @@ function stream(params: object) {
   return { format: "httpstream", params: { segment_duration: 2, ...params } };
 }
 
-const textOf = (name: string, { storage }: Outputs = made): string => storage.objects.get(name)?.toString() ?? "";
+const textOf = (name: string, { storage }: Outputs = whole): string => storage.objects.get(name)?.toString() ?? "";
 const madeReport = ({ result }: Outputs): Extract<OutputReport, { status: "made" }> => {
   const [report] = result.outputs;
   if (report?.status !== "made") throw new Error(JSON.stringify(report));
@@ -104,7 +104,7 @@ it("has an adaptation set per track in the manifest, with language, label, role 
 
 /** Time in seconds at which a track of the HLS package becomes loud. */
 async function startOf(name: string): Promise<number> {
-  const playlist = [...made.storage.objects.keys()].find(
+  const playlist = [...whole.storage.objects.keys()].find(
     (key) => key.startsWith("hls/") && key.endsWith(`/${name}.m3u8`),
   );
   const names = textOf(playlist ?? "")
@@ -114,7 +114,7 @@ async function startOf(name: string): Promise<number> {
   const file = join(await mkdtemp(join(testBed.folder, "look-")), "a.ts");
   await writeFile(
     file,
-    Buffer.concat(names.map((segment) => made.storage.objects.get(folder + segment) ?? Buffer.alloc(0))),
+    Buffer.concat(names.map((segment) => whole.storage.objects.get(folder + segment) ?? Buffer.alloc(0))),
   );
   const filters = "pan=mono|c0=c0,aresample=async=1:first_pts=480000";
   const argv = ["-v", "error", "-copyts", "-i", file, "-af", filters, "-f", "s16le", "-ar", "48000", "-"];
@@ -131,7 +131,7 @@ it("keeps the start of each track", async () => {
 });
 
 it("has all tracks in the metadata of the package", () => {
-  const streams = madeReport(made).packages?.hls?.streams ?? [];
+  const streams = madeReport(whole).packages?.hls?.streams ?? [];
   expect(streams.filter(({ codec_type }) => codec_type === "video")).toHaveLength(2);
   const languages = streams.filter(({ codec_type }) => codec_type === "audio").map(({ tags }) => tags?.language);
   expect(languages.toSorted()).toEqual(["deu", "deu", "eng", "eng", "eng", "eng", "fra", "fra"]);

@@ -43,7 +43,7 @@ export function followTracks(
         errors.push(error);
       }
     });
-    storage.add(inTurn(files));
+    storage.add(interleave(files));
     if (errors.length > 0) throw errors[0];
   };
   const follow = async (): Promise<void> => {
@@ -83,7 +83,7 @@ export function followTracks(
  * Orders the files: the first file of each track, then the second file of each track, and so on. When a whole chunk was
  * joined, its first segments can then be played before its last segments are stored.
  */
-function inTurn(tracks: readonly (readonly StreamFile[])[]): StreamFile[] {
+function interleave(tracks: readonly (readonly StreamFile[])[]): StreamFile[] {
   const longest = Math.max(0, ...tracks.map(({ length }) => length));
   return Array.from({ length: longest }, (_, at) => tracks.flatMap((files) => files[at] ?? [])).flat();
 }

@@ -48,9 +48,9 @@ async function startS3(home: string) {
     const names: string[] = [];
     for (let marker: string | null = ""; marker !== null; ) {
       const answer: Response = await client.fetch(`${base}?max-keys=1000&marker=${encodeURIComponent(marker)}`);
-      const found = [...(await answer.text()).matchAll(/<Key>(.*?)<\/Key>/g)].map(([, name = ""]) => name);
-      names.push(...found);
-      marker = found.length === 1000 ? (found.at(-1) ?? null) : null;
+      const keys = [...(await answer.text()).matchAll(/<Key>(.*?)<\/Key>/g)].map(([, name = ""]) => name);
+      names.push(...keys);
+      marker = keys.length === 1000 ? (keys.at(-1) ?? null) : null;
     }
     return names;
   };
@@ -100,13 +100,13 @@ it("needs no more memory for thousands of segments than for their descriptions",
     await publication.check();
     const waiting = publication.waitingBytes();
     const growth: number[] = [];
-    const made = await publication.finish((bytes) => {
+    const finished = await publication.finish((bytes) => {
       if (bytes > (waiting * growth.length) / 10) growth.push(used() - before);
     });
     expect(growth).toHaveLength(10);
     expect(Math.max(...growth)).toBeLessThan(MOST_GROWTH_BYTES);
     expect((growth.at(-1) ?? 0) - (growth[0] ?? 0)).toBeLessThan(MOST_LEAK_BYTES);
-    expect(made).toHaveProperty("value.files.length", 2);
+    expect(finished).toHaveProperty("value.files.length", 2);
     const names = await s3.list();
     for (const kind of ["hls", "dash"]) {
       expect(names.filter((name) => new RegExp(`^${kind}/run/32p/\\d+\\.(ts|m4s)$`).test(name))).toHaveLength(SEGMENTS);

@@ -100,7 +100,7 @@ it("stores segments while ffmpeg makes them, each file once, and the files that 
   await publication.check();
   let sent = 0;
   const waiting = publication.waitingBytes();
-  const made = await publication.finish((bytes) => {
+  const result = await publication.finish((bytes) => {
     sent = bytes;
   });
   expect(sent).toBe(waiting);
@@ -108,7 +108,7 @@ it("stores segments while ffmpeg makes them, each file once, and the files that 
   const entries = ["hls/master.m3u8", "dash/master.mpd", "dash/master.m3u8"];
   const names = [...store.objects.keys()];
   expect(names.slice(-entries.length).toSorted()).toEqual(entries.toSorted());
-  expect(made.ok && made.value.files.map(({ file }) => file).toSorted()).toEqual(entries.toSorted());
+  expect(result.ok && result.value.files.map(({ file }) => file).toSorted()).toEqual(entries.toSorted());
   for (const name of names.filter((each) => each.endsWith(".m3u8"))) {
     const lines = String(store.objects.get(name)).split("\n");
     const files = lines.flatMap((line) => /^(?!#).+|(?<=URI=")[^"]+/.exec(line)?.[0] ?? []);
@@ -132,7 +132,7 @@ it("stores segments while ffmpeg makes them, each file once, and the files that 
   const bandwidths = [...String(store.objects.get("hls/master.m3u8")).matchAll(/^#EXT-X-STREAM-INF:BANDWIDTH=(\d+)/gm)];
   const [large, small, audio] = bandwidths.map(([, bandwidth]) => ({ tags: { variant_bitrate: bandwidth } }));
   const aac = { codec_name: "aac" };
-  expect(made.ok && made.value).toMatchObject({
+  expect(result.ok && result.value).toMatchObject({
     packages: {
       hls: {
         streams: [
@@ -150,7 +150,7 @@ it("stores segments while ffmpeg makes them, each file once, and the files that 
       },
     },
   });
-  const { hls } = made.ok ? made.value.packages : {};
+  const { hls } = result.ok ? result.value.packages : {};
   expect(Number(hls?.format.duration)).toBeCloseTo(12.02, 1);
   const bits = sizes(/hls.*90p.*ts$/) * 8;
   expect(Number(hls?.streams[0]?.bit_rate)).toBe(Math.round(bits / 12));
@@ -175,7 +175,7 @@ it("encrypts only MPEG-TS, in the way that players decrypt it", SLOW, async () =
 
   const home = join(folder, "encrypted");
   await store.save(home);
-  for (const own of [home, join(home, "dash")]) await chmod(own, 0o700);
+  for (const path of [home, join(home, "dash")]) await chmod(path, 0o700);
   await writeFile(join(home, "hls/run/key.bin"), Buffer.from(key, "hex"));
   const argv = ["-v", "error", "-xerror", "-progress", "pipe:1", "-allowed_extensions", "ALL"];
   const inputs = ["-i", "hls/master.m3u8", "-map", "0:v:0", "-map", "0:a:0", "-f", "null", "-"];
@@ -210,7 +210,7 @@ it("puts video and audio into the same segments for HLS version 3", SLOW, async 
   const { publication, files, encode } = await publish(planned, store);
   expect(await encode()).toEqual({ ok: true });
   await publication.check();
-  const made = await publication.finish(() => undefined);
+  const result = await publication.finish(() => undefined);
   expect((await readdir(files.folder)).filter((name) => name.endsWith(".ts"))).toEqual([]);
 
   const master = String(store.objects.get("hls/master.m3u8"));
@@ -221,7 +221,7 @@ it("puts video and audio into the same segments for HLS version 3", SLOW, async 
     'CODECS="mp4a.40.2"',
   ]);
   expect(String(store.objects.get("hls/run/90p.m3u8"))).toMatch(/^#EXTM3U\n#EXT-X-VERSION:3\n/);
-  expect(made.ok && made.value).toMatchObject({
+  expect(result.ok && result.value).toMatchObject({
     packages: {
       hls: {
         streams: ["h264", "aac", "h264", "aac", "aac"].map((codec_name, index) => ({ codec_name, index })),
@@ -262,9 +262,9 @@ it("continues with audio alone where the video of HLS version 3 ends early", SLO
   const segments = String(store.objects.get("hls/run/90p.m3u8")).match(/(?<=#EXTINF:)[\d.]+/g) ?? [];
   expect(segments.map((seconds) => Math.round(Number(seconds)))).toEqual([2, 1, 2, 2, 1]);
   const inHls = join(home, "hls/run");
-  const own = await decode(inHls, ["-i", "90p.m3u8"], "0:a");
+  const muxed = await decode(inHls, ["-i", "90p.m3u8"], "0:a");
   const alone = await decode(inHls, ["-i", "audio-128k.m3u8"], "0:a");
-  expect(own.audio).toBe(alone.audio);
+  expect(muxed.audio).toBe(alone.audio);
 });
 
 it("packages HLS as fragmented MP4 when all its video is HEVC", SLOW, async () => {
@@ -272,8 +272,8 @@ it("packages HLS as fragmented MP4 when all its video is HEVC", SLOW, async () =
   const { publication, encode } = await publish(await plan({ ...HLS, variants: ["mp4:hevc_160x90", "mp4:x"] }), store);
   expect(await encode()).toEqual({ ok: true });
   await publication.check();
-  const made = await publication.finish(() => undefined);
-  expect(made.ok && made.value).toMatchObject({
+  const result = await publication.finish(() => undefined);
+  expect(result.ok && result.value).toMatchObject({
     packages: { hls: { streams: [{ codec_name: "hevc" }, { codec_name: "aac" }, {}] } },
   });
   expect([...store.objects.keys()].filter((name) => name.endsWith(".ts"))).toEqual([]);

@@ -78,19 +78,19 @@ export function openPublication(options: PublicationOptions, deps: PublicationDe
       if (failure) return err(failure);
       await live?.close();
       const { spec, folder } = options;
-      const made = packages.map(({ name, variants, feeds }) => ({
+      const packaged = packages.map(({ name, variants, feeds }) => ({
         name,
         spec,
         folder,
         variants,
         tracks: madeBy(feeds),
       }));
-      const texts = made.map((each) => ({ ...each, endMs: lastEndMs(each.tracks) }));
+      const texts = packaged.map((each) => ({ ...each, endMs: lastEndMs(each.tracks) }));
       const subtitles = await storeSubtitles(options.subtitles, texts, storage);
       if (!subtitles.ok) return subtitles;
       const rest = { subtitles: subtitles.value, thumbnails: thumbnails && { ...thumbnails, sheets } };
       const published = await storeRest(
-        made.map((each) => ({ ...each, ...rest })),
+        packaged.map((each) => ({ ...each, ...rest })),
         storage,
       );
       // A stopped storage ignores all files that are added.

@@ -27,10 +27,10 @@ export function openPackage(
   const variants = planned.stream.variants.filter(({ video, audio }) => names.has(video) && names.has(audio));
   const segmentSeconds = spec.segmentDurationMs / 1000;
   const readerOf = (track: StreamTrack): TrackReader => {
-    const own = { files, file: fileOf(track) ?? "", segmentSeconds, kind: track.kind };
+    const options = { files, file: fileOf(track) ?? "", segmentSeconds, kind: track.kind };
     // The quality of a track is measured after the whole track is encoded.
     const keepsFiles = spec.measuresQuality === true && track.kind === "video" && track.fmp4 === null;
-    return format === "mpegts" ? tsReader({ ...own, keepsFiles }) : fmp4Reader(own);
+    return format === "mpegts" ? tsReader({ ...options, keepsFiles }) : fmp4Reader(options);
   };
   const feedOf = ({ track, reader }: TrackSource): TrackFeed =>
     openFeed({ track, format, reader, key, probeFile, folder: inStreamFolder(name, folder) });
@@ -75,9 +75,9 @@ function muxVariants(
   const videos = variants.map((variant) => variant.video);
   return variants.flatMap(({ video, audio }) => {
     const [videoSource, audioSource] = [take(video), take(audio)];
-    const own = videoSource ?? audioSource;
-    if (!own) return [];
-    if (!videoSource || !audioSource) return [{ ...own, variant: { video, audio } }];
+    const first = videoSource ?? audioSource;
+    if (!first) return [];
+    if (!videoSource || !audioSource) return [{ ...first, variant: { video, audio } }];
     // The track has the name of its video. If variants combine the same video with different audio, it has both names.
     const isShared = videos.filter((other) => other === video).length > 1;
     const name = isShared ? `${videoSource.track.name}-${audioSource.track.name}` : videoSource.track.name;

@@ -34,8 +34,8 @@ export type SpriteSheet = { readonly path: string; readonly sizeBytes: number };
 export type PackageFiles = { readonly below: readonly StreamFile[]; readonly entries: readonly StreamFile[] };
 
 /** Returns the sprite sheets that ffmpeg made. Throws AppError `encoding_failed` if a sprite sheet does not exist. */
-export const spriteSheetsIn = (made: RunFiles, { files }: StreamThumbnails): Promise<SpriteSheet[]> =>
-  Promise.all(files.map((file) => madeFile(made.pathOf(file))));
+export const spriteSheetsIn = (runFiles: RunFiles, { files }: StreamThumbnails): Promise<SpriteSheet[]> =>
+  Promise.all(files.map((file) => madeFile(runFiles.pathOf(file))));
 
 export async function packageFiles(stream: StreamPackage): Promise<PackageFiles> {
   const { name, folder, thumbnails } = stream;

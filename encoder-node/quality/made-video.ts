@@ -37,11 +37,11 @@ export async function wholeVideo(video: MadeVideo, folder: string): Promise<stri
   if ("path" in video) return video.path;
   const { segments } = video;
   const names = await readdir(segments.folder);
-  const own = names.filter(
+  const segmentNames = names.filter(
     (name) => name.startsWith(segments.prefix) && /^\d{5}\.ts$/.test(name.slice(segments.prefix.length)),
   );
   const whole = join(folder, `${basename(segments.prefix)}whole.ts`);
-  for (const name of own.toSorted()) {
+  for (const name of segmentNames.toSorted()) {
     const from = await openFile(join(segments.folder, name));
     const to = await openFile(whole, APPEND);
     await pipeline(from.createReadStream(), to.createWriteStream());

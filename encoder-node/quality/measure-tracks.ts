@@ -60,12 +60,12 @@ export async function* measureTracks(
   for (const { spec, videos } of outputs) {
     const tracks = measured.get(spec.index) ?? [];
     for (const { track, ...rendition } of measuredTracks(spec, source, deps.capabilities)) {
-      const video = videos.find((one) => one.track === track);
+      const video = videos.find((candidate) => candidate.track === track);
       if (!video) continue;
-      const made = await wholeVideo(video, deps.folder).catch((error: unknown) => notMeasured(error, deps));
-      const request = made !== null && { ...work, ...rendition, made, perSecond: SAMPLES_PER_SECOND };
+      const file = await wholeVideo(video, deps.folder).catch((error: unknown) => notMeasured(error, deps));
+      const request = file !== null && { ...work, ...rendition, made: file, perSecond: SAMPLES_PER_SECOND };
       if (request) wanted.push({ at: tracks.length, output: spec.index, track, request });
-      tracks.push(made === null ? qualityOf(track, null) : null);
+      tracks.push(file === null ? qualityOf(track, null) : null);
     }
   }
   yield* ended(measured);
@@ -99,15 +99,15 @@ type Batch = { readonly start: string; readonly wanted: Wanted[]; hasLarge: bool
 /** Groups tracks that start at the same position of the source, in their order. */
 function batches(wanted: readonly Wanted[], source: SourceTracks): Wanted[][] {
   const all: Batch[] = [];
-  for (const one of wanted) {
-    const start = sourceStart(one.request, source);
-    const isLarge = isForLargeScreen(one.request, source);
+  for (const item of wanted) {
+    const start = sourceStart(item.request, source);
+    const isLarge = isForLargeScreen(item.request, source);
     const open = all.find(
       (batch) => batch.start === start && batch.wanted.length < MOST_AT_ONCE && !(isLarge && batch.hasLarge),
     );
     const batch = open ?? { start, wanted: [], hasLarge: false };
     if (!open) all.push(batch);
-    batch.wanted.push(one);
+    batch.wanted.push(item);
     batch.hasLarge ||= isLarge;
   }
   return all.map((batch) => batch.wanted);
@@ -122,7 +122,7 @@ async function measureTogether(wanted: readonly Wanted[], deps: MeasureDeps): Pr
   if (result?.ok) return wanted.map(({ track }, at) => qualityOf(track, result.value[at] ?? null));
   if (wanted.length === 1) return wanted.map(({ track }) => qualityOf(track, result));
   const alone: TrackQuality[] = [];
-  for (const one of wanted) alone.push(...(await measureTogether([one], deps)));
+  for (const item of wanted) alone.push(...(await measureTogether([item], deps)));
   return alone;
 }
 

@@ -53,11 +53,11 @@ const deps = {
 /** Encodes a source as requested, unless the file already exists. */
 async function madeOf(source: string, request: OutputOptions, file?: string): Promise<MeasureRequest> {
   const clip = path.join(folder, source);
-  const made = file ?? (await encodeOne(clip, request));
+  const encoded = file ?? (await encodeOne(clip, request));
   const output = specOf(request, 0);
   if (output.type !== "video" || !output.video || !isEncodedVideo(output.video)) throw new Error("not a video");
   const probe = await probeSource(tested.ffprobe, clip);
-  return { source: clip, probe, output, video: output.video, made, perSecond: 4 };
+  return { source: clip, probe, output, video: output.video, made: encoded, perSecond: 4 };
 }
 
 async function measured(...request: Parameters<typeof madeOf>): Promise<MeasuredVideo> {
@@ -114,7 +114,7 @@ test("measures several videos at once with the same figures as each video alone"
 });
 
 test("a broken video does not hide the others", async () => {
-  const { probe, source, made } = await madeOf("ntsc.mp4", { format: "mp4:160x90:x:quality=3" });
+  const { probe, source, made: encoded } = await madeOf("ntsc.mp4", { format: "mp4:160x90:x:quality=3" });
   const broken = path.join(folder, "broken.mp4");
   await writeFile(broken, "no video");
   const spec = specOf(
@@ -126,7 +126,7 @@ test("a broken video does not hide the others", async () => {
     0,
   );
   const videos = [
-    { track: "90p", path: made },
+    { track: "90p", path: encoded },
     { track: "36p", path: broken },
   ];
   const work = { source, probe, outputs: [{ spec, videos }] };
@@ -155,9 +155,9 @@ test("measures files that start at the same position in a single run, and report
     spec,
     videos: [{ track: "video", path: files.get(index)?.[0] ?? "" }],
   }));
-  const begun: unknown[] = [];
+  const spans: unknown[] = [];
   const begin = (_: string, attributes: unknown) => {
-    begun.push(attributes);
+    spans.push(attributes);
     return () => undefined;
   };
   const trace = { ...NO_TRACE, begin };
@@ -165,10 +165,10 @@ test("measures files that start at the same position in a single run, and report
   const measuring = measureTracks({ source: clip, probe: probed, outputs }, { ...deps, folder, trace });
   const together = await all(measuring);
   expect(together.map(({ output }) => output)).toEqual([0, 1, 2, 3]);
-  expect(begun.length).toBe(4);
+  expect(spans.length).toBe(4);
   for (const { output, tracks } of together) {
-    const one = outputs.filter(({ spec }) => spec.index === output);
-    const alone = measureTracks({ source: clip, probe: probed, outputs: one }, { ...deps, folder, trace: NO_TRACE });
+    const work = { source: clip, probe: probed, outputs: outputs.filter(({ spec }) => spec.index === output) };
+    const alone = measureTracks(work, { ...deps, folder, trace: NO_TRACE });
     expect(await all(alone)).toEqual([{ output, tracks }]);
     expect(tracks).toMatchObject([{ track: "video", measured: { every: expect.any(Number) } }]);
   }

@@ -108,11 +108,11 @@ test.each([
     expect(await runCommand({ path: REFERENCE_FFMPEG, argv, cwd: folder, reads: [source], stallMs: 60_000 })).toEqual({
       ok: true,
     });
-    const kept = path.join(folder, sampleFile("q0", 0));
+    const sample = path.join(folder, sampleFile("q0", 0));
     const expected = `trim=start_frame=${frame}:end_frame=${frame + 25}`;
-    const sampled = await decode(kept, "null", "yuv420p");
+    const sampled = await decode(sample, "null", "yuv420p");
     expect(sampled.equals(await decode(source, expected, "yuv420p"))).toBe(true);
-    await Promise.all([source, kept].map((file) => rm(file)));
+    await Promise.all([source, sample].map((file) => rm(file)));
   },
   60_000,
 );

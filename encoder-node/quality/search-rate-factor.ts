@@ -77,15 +77,15 @@ async function keepSamples(
   folder: string,
   deps: SearchDeps,
 ): Promise<number[]> {
-  const kept: number[] = [];
+  const sampled: number[] = [];
   const local = inputs.loopbackOptions ? [] : [inputs.source];
   for (const [sample, window] of windows.entries()) {
     const run = planSample(searches, sample, window, { inputs, tracks });
     const isMade = await deps.run(run, folder, [...local, ...(inputs.watermarks?.values() ?? [])]);
     deps.signal.throwIfAborted();
-    if (isMade) kept.push(sample);
+    if (isMade) sampled.push(sample);
   }
-  return kept;
+  return sampled;
 }
 
 type Samples = {
@@ -137,10 +137,10 @@ const Log = z.object({ frames: z.array(z.object({ frameNum: z.int(), metrics: z.
 async function tryRateFactor(
   search: PlannedSearch,
   rateFactor: number,
-  kept: Samples,
+  taken: Samples,
   deps: SearchDeps,
 ): Promise<Measured | null> {
-  const { folder, samples, tracks } = kept;
+  const { folder, samples, tracks } = taken;
   const { capabilities, signal, run } = deps;
   const threads = Math.max(1, capabilities.cpus);
   const plan = planProbe(search, rateFactor, { folder, samples, threads, source: tracks, capabilities });
@@ -152,7 +152,7 @@ async function tryRateFactor(
   if (vmaf.length === 0) return null;
   const summary = summarizeVmaf(vmaf);
   const size = await sizeOf(join(folder, plan.file));
-  const lengthMs = lengthOf(kept);
+  const lengthMs = lengthOf(taken);
   deps.log.debug("rate factor tried", { rateFactor, ...summary, frames: vmaf.length, sampledMs: lengthMs });
   return { rateFactor, score: scoreOf(summary), kbps: (size * 8) / lengthMs, summary, frames: vmaf.length };
 }

@@ -14,10 +14,10 @@ const READABLE_BY_ALL = 0o444;
 export async function openFile(path: string, flags: number = constants.O_RDONLY): Promise<FileHandle> {
   const file = await open(path, flags | CAREFULLY);
   try {
-    const found = await file.stat();
-    if (!found.isFile()) throw new Error("It is no regular file");
+    const stats = await file.stat();
+    if (!stats.isFile()) throw new Error("It is no regular file");
     // A file that has just been removed has no name.
-    if (found.nlink > 1) throw new Error("The file has further names");
+    if (stats.nlink > 1) throw new Error("The file has further names");
     return file;
   } catch (error) {
     await file.close();
@@ -90,11 +90,11 @@ export async function readEnd(path: string, maxBytes: number): Promise<string> {
  * opening a pipe would look like a reader.
  */
 export async function makeReadable(path: string): Promise<void> {
-  const found = await lstat(path);
-  if (!found.isFile() || (found.mode & READABLE_BY_ALL) === READABLE_BY_ALL) return;
+  const stats = await lstat(path);
+  if (!stats.isFile() || (stats.mode & READABLE_BY_ALL) === READABLE_BY_ALL) return;
   const file = await openFile(path);
   try {
-    await file.chmod((found.mode & 0o777) | READABLE_BY_ALL);
+    await file.chmod((stats.mode & 0o777) | READABLE_BY_ALL);
   } finally {
     await file.close();
   }

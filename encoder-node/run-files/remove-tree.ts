@@ -74,9 +74,9 @@ async function empty(path: string, moved: string[]): Promise<void> {
 /** A moved folder must be writable for its owner, because its `..` changes. */
 async function moveOut(entry: Buffer, to: string): Promise<string> {
   await openUp(entry);
-  const own = join(to, `removed-${randomUUID()}`);
-  await rename(entry, own);
-  return own;
+  const target = join(to, `removed-${randomUUID()}`);
+  await rename(entry, target);
+  return target;
 }
 
 /** Lets this node list a folder and change its entries, with any mode that the run gave it. */

@@ -44,15 +44,15 @@ export const isOtherFile = ({ track }: Pick<EncodedTrack, "track">): boolean => 
 type Command = NonNullable<AudioPlan["command"]>;
 
 /** Throws AppError `encoding_failed` when a file does not exist, or a track has no audio. */
-async function encodedTracks({ tracks, files }: Command, made: RunFiles, deps: TaskDeps): Promise<EncodedTrack[]> {
+async function encodedTracks({ tracks, files }: Command, runFiles: RunFiles, deps: TaskDeps): Promise<EncodedTrack[]> {
   const audio = tracks.map(async ({ output, track, file }): Promise<EncodedTrack> => {
-    const { path } = await madeFile(made.pathOf(file));
+    const { path } = await madeFile(runFiles.pathOf(file));
     const { streams } = await probeResult(path, deps);
     if (!streams.some(({ codec_type }) => codec_type === "audio")) throw missingTrack("audio");
     return { output, track, path, frames: null };
   });
   const others = files.map(async ({ output, file }, at): Promise<EncodedTrack> => {
-    const { path } = await madeFile(made.pathOf(file));
+    const { path } = await madeFile(runFiles.pathOf(file));
     return { output, track: `${FILE_TRACK}${at + 1}`, path, frames: null };
   });
   return Promise.all([...audio, ...others]);

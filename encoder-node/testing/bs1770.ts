@@ -43,7 +43,7 @@ export function integratedLoudness(channels: readonly Samples[]): number {
       const sum = samples.subarray(start, start + BLOCK).reduce((total, sample) => total + sample * sample, 0);
       return (weights[at] ?? 0) * (sum / BLOCK);
     });
-    powers.push(power.reduce((sum, one) => sum + one, 0));
+    powers.push(power.reduce((sum, channel) => sum + channel, 0));
   }
   const audible = powers.filter((power) => loudnessOf(power) > -70);
   const gate = loudnessOf(mean(audible)) - 10;

@@ -9,14 +9,14 @@ const METADATA_TYPE = 0x15;
 /** A copy in which the stream with this PID is a data stream: it keeps its times, but has no recognizable content. */
 export function asDataStream(bytes: Buffer, pid: number): Buffer {
   const changed = Buffer.from(bytes);
-  let found = false;
+  let isChanged = false;
   for (let at = 0; at + PACKET_BYTES <= changed.length; at += PACKET_BYTES) {
     const packet = changed.subarray(at, at + PACKET_BYTES);
     const packetPid = packet.readUInt16BE(1) & 0x1fff;
-    if (packetPid === PMT_PID) found = retype(packet, pid) || found;
+    if (packetPid === PMT_PID) isChanged = retype(packet, pid) || isChanged;
     if (packetPid === pid) blank(packet);
   }
-  if (!found) throw new Error("No such stream");
+  if (!isChanged) throw new Error("No such stream");
   return changed;
 }
 
@@ -25,17 +25,17 @@ function retype(packet: Buffer, pid: number): boolean {
   // The table starts after the packet's header and a pointer.
   const section = 5 + (packet[4] ?? 0);
   const end = section + 3 + (packet.readUInt16BE(section + 1) & 0xfff) - 4;
-  let found = false;
+  let isChanged = false;
   let stream = section + 12 + (packet.readUInt16BE(section + 10) & 0xfff);
   while (stream < end) {
     if ((packet.readUInt16BE(stream + 1) & 0x1fff) === pid) {
       packet[stream] = METADATA_TYPE;
-      found = true;
+      isChanged = true;
     }
     stream += 5 + (packet.readUInt16BE(stream + 3) & 0xfff);
   }
   packet.writeUInt32BE(crc32(packet.subarray(section, end), 0xffffffff), end);
-  return found;
+  return isChanged;
 }
 
 /** Zeroes the payload of the packet, except the header of a PES packet that starts in it. */

@@ -33,9 +33,9 @@ const mean = (bytes: Uint8Array): number => bytes.reduce((sum, byte) => sum + by
 
 /** The frame that is displayed at a time. */
 export function frameAt(frames: readonly ShownFrame[], seconds: number): ShownFrame {
-  const shown = frames.findLast((frame) => frame.seconds <= seconds + 0.0005) ?? frames[0];
-  if (!shown) throw new Error("No frames");
-  return shown;
+  const displayed = frames.findLast((frame) => frame.seconds <= seconds + 0.0005) ?? frames[0];
+  if (!displayed) throw new Error("No frames");
+  return displayed;
 }
 
 /** The duration in the file's header, in seconds. */
@@ -51,6 +51,6 @@ export async function secondsWithText(output: ProcessedOutput | undefined): Prom
   const frames = Array.from({ length: pixels.length / CAPTIONED_FRAME }, (_, at) =>
     pixels.subarray(at * CAPTIONED_FRAME, (at + 1) * CAPTIONED_FRAME),
   );
-  const shown = frames.flatMap((frame, at) => (frame.some((value) => value > 220) ? [at] : []));
-  return [(shown[0] ?? -1) / 50, ((shown.at(-1) ?? -1) + 1) / 50];
+  const bright = frames.flatMap((frame, at) => (frame.some((value) => value > 220) ? [at] : []));
+  return [(bright[0] ?? -1) / 50, ((bright.at(-1) ?? -1) + 1) / 50];
 }

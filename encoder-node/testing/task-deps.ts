@@ -48,9 +48,9 @@ export function startTestNode(folder: string): TestNode {
   const storages = storageAgent("loopback");
   return {
     rangedSources,
-    depsOf(lease, task, given) {
+    depsOf(lease, task, changes) {
       const reported: ReportedProgress[] = [];
-      const { round = 0, ...overrides } = given;
+      const { round = 0, ...overrides } = changes;
       const parsed = Task.parse(task);
       const fields = { kind: parsed.kind, slotClass: slotClassOf(parsed), round };
       const assignment = Assignment.parse({

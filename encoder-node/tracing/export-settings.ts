@@ -25,9 +25,9 @@ const HTTP: ReadonlySet<string> = new Set(["http/json", "http/protobuf"]);
 export function readTraceExport(env: Environment): TraceExport | null {
   const setting = (name: string): string | undefined =>
     env[`OTEL_EXPORTER_OTLP_TRACES_${name}`] || env[`OTEL_EXPORTER_OTLP_${name}`] || undefined;
-  const own = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT;
+  const endpoint = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT;
   const base = env.OTEL_EXPORTER_OTLP_ENDPOINT;
-  if ((!own && !base) || env.OTEL_SDK_DISABLED?.toLowerCase() === "true") return null;
+  if ((!endpoint && !base) || env.OTEL_SDK_DISABLED?.toLowerCase() === "true") return null;
   const protocol = setting("PROTOCOL") ?? "http/json";
   if (!HTTP.has(protocol)) {
     throw new Error(`OTEL_EXPORTER_OTLP_PROTOCOL must be http/json, or not set: ${protocol} is not supported`);
@@ -35,8 +35,8 @@ export function readTraceExport(env: Environment): TraceExport | null {
   const { OTEL_SERVICE_NAME: name, OTEL_RESOURCE_ATTRIBUTES: attributes } = env;
   const { "service.name": service, ...resource } = readPairs("OTEL_RESOURCE_ATTRIBUTES", attributes);
   return {
-    url: own
-      ? checkedUrl("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", own)
+    url: endpoint
+      ? checkedUrl("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", endpoint)
       : `${checkedUrl("OTEL_EXPORTER_OTLP_ENDPOINT", base ?? "").replace(/(?<!\/)\/+$/, "")}/v1/traces`,
     headers: checkedHeaders(readPairs("OTEL_EXPORTER_OTLP_HEADERS", setting("HEADERS"))),
     timeoutMs: checkedTimeout(setting("TIMEOUT")),

@@ -92,11 +92,11 @@ it("a task without a trace gets a trace id from its job, and a task that is not 
   const add = (span: Span): void => void spans.push(span);
   const task = { jobId: "AAAAAAAAAAAAAA", lease: "AAAAAAAAAAAAAA.encode.2", kind: "encode", round: 0 } as never;
   const denied = new AppError("storage_denied", "No");
-  const [one, other] = [traceTask(task, add), traceTask(task, add)];
-  expect(one.traceId).toMatch(/^[0-9a-f]{32}$/);
-  expect(other.traceId).toBe(one.traceId);
-  await expect(one.step("upload", () => Promise.reject(denied))).rejects.toBe(denied);
-  one.end("failed", "storage_denied");
+  const [first, second] = [traceTask(task, add), traceTask(task, add)];
+  expect(first.traceId).toMatch(/^[0-9a-f]{32}$/);
+  expect(second.traceId).toBe(first.traceId);
+  await expect(first.step("upload", () => Promise.reject(denied))).rejects.toBe(denied);
+  first.end("failed", "storage_denied");
   expect(spans).toMatchObject([
     { name: "upload", parent: { spanId: spans[1]?.spanId, isRemote: false }, error: "storage_denied" },
     { name: "task encode", parent: null, attributes: { "copra.attempt": 2, "copra.outcome": "failed" } },

@@ -39,9 +39,9 @@ export type TracedTask = Pick<Assignment, "jobId" | "lease" | "kind" | "round" |
  * not sampled are not wanted either. A job without a trace gets a trace id that all nodes derive from its id.
  */
 export function traceTask(task: TracedTask, add: ((span: Span) => void) | null): TaskTrace {
-  const given = task.trace ? partsOf(task.trace) : null;
-  const traceId = given?.traceId ?? (add ? derivedTraceId(task.jobId) : null);
-  if (!add || traceId === null || given?.isSampled === false) return unrecorded(traceId);
+  const parent = task.trace ? partsOf(task.trace) : null;
+  const traceId = parent?.traceId ?? (add ? derivedTraceId(task.jobId) : null);
+  if (!add || traceId === null || parent?.isSampled === false) return unrecorded(traceId);
   // A clock that is set during a task must not change durations.
   const offsetMs = Date.now() - performance.now();
   const now = (): number => offsetMs + performance.now();
@@ -71,7 +71,7 @@ export function traceTask(task: TracedTask, add: ((span: Span) => void) | null):
       add({
         ...common,
         spanId,
-        parent: given && { spanId: given.spanId, isRemote: true },
+        parent: parent && { spanId: parent.spanId, isRemote: true },
         name: `task ${task.kind}`,
         kind: "consumer",
         startMs,

@@ -23,11 +23,11 @@ export function bytesContent(bytes: Uint8Array): Content {
 
 /** A finished file. Throws AppError `node_failed` when it does not exist. */
 export async function fileContent(path: string): Promise<Content> {
-  const found = await lstat(path).catch((error: unknown) => {
+  const stats = await lstat(path).catch((error: unknown) => {
     throw new AppError("node_failed", "A finished file does not exist.", { cause: error });
   });
-  if (!found.isFile()) throw unreadable(new Error("It is no file"));
-  return rangeContent(path, 0, found.size);
+  if (!stats.isFile()) throw unreadable(new Error("It is no file"));
+  return rangeContent(path, 0, stats.size);
 }
 
 /**

@@ -20,10 +20,10 @@ afterAll(() => {
 });
 
 it("requests sixteen signatures at a time, also for parts that are sent at the same time", async () => {
-  const asked: number[][] = [];
+  const requested: number[][] = [];
   const requestUploads: RequestUploads = async (files) => {
     const wanted = files[0]?.early?.parts ?? [];
-    asked.push([...wanted]);
+    requested.push([...wanted]);
     await new Promise((waited) => setTimeout(waited, 20));
     const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const parts = wanted.map((part) => {
@@ -37,5 +37,5 @@ it("requests sixteen signatures at a time, also for parts that are sent at the s
   const content = bytesContent(new Uint8Array(64 * PART));
   const later = Array.from({ length: 63 }, (_, at) => at + 1);
   await mapLimited(later, 4, (part) => parts.send(part, content));
-  expect(asked.map((wanted) => [wanted[0], wanted.length])).toEqual([0, 16, 32, 48].map((first) => [first, 16]));
+  expect(requested.map((wanted) => [wanted[0], wanted.length])).toEqual([0, 16, 32, 48].map((first) => [first, 16]));
 });

@@ -129,7 +129,7 @@ export class EarlyParts {
     const following = numbers(GROWING_BATCH).map((at) => part + at);
     await untilAborted(
       this.#request(
-        following.filter((one) => one <= last),
+        following.filter((part) => part <= last),
         fileBytes,
         false,
       ),

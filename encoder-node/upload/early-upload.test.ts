@@ -179,8 +179,8 @@ it.each<[string, Given]>([
   ["is small", { fraction: () => 1 }],
   ["has no known progress", { fraction: () => 0 }],
   ["has a source that is not verified", { verified: new Promise(ignore) }],
-])("does not start an early upload while the file %s", async (_, given) => {
-  const upload = start(given);
+])("does not start an early upload while the file %s", async (_, changes) => {
+  const upload = start(changes);
   await appendFile(path, bytesOf(2 * PART));
   await new Promise((waited) => setTimeout(waited, 200));
   expect(upload.halt()).toBe(false);

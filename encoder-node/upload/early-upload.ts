@@ -15,7 +15,7 @@ export type GrowingFile = {
   readonly output: number;
   /** The path of the file; null while the file does not exist. */
   find(): Promise<string | null>;
-  /** Size of the index in bytes. The upload has it before the file's bytes on the disk, or after the first of them. */
+  /** Size of the index (`moov`) in bytes. It is uploaded before the file, or after the file's first bytes. */
   readonly reservedBytes: number;
   /** The written share of the file, from 0 to 1; 0 if unknown. */
   fraction(): number;

@@ -25,20 +25,20 @@ export type MadeFile = {
  * Throws AppError `encoding_failed` when the file does not exist or is empty. Links are rejected: ffmpeg makes none.
  */
 export async function madeFile(path: string): Promise<MadeFile> {
-  const found = await lstat(path).catch(() => null);
-  if (!found?.isFile() || found.size === 0)
+  const stats = await lstat(path).catch(() => null);
+  if (!stats?.isFile() || stats.size === 0)
     throw new AppError("encoding_failed", "The encoder made fewer files than planned");
-  return { path, sizeBytes: found.size };
+  return { path, sizeBytes: stats.size };
 }
 
 /**
  * A finished file as it is uploaded. If its index is at the end, the upload has the index first. Ends an early upload
  * that cannot be continued. Throws AppError `encoding_failed` when the file is not as planned.
  */
-export async function uploadable(made: MadeFile, indexAtEnd: boolean, early?: EarlyUpload): Promise<MadeFile> {
+export async function uploadable(encoded: MadeFile, indexAtEnd: boolean, early?: EarlyUpload): Promise<MadeFile> {
   const hasBegun = early?.halt() ?? false;
   const reservedBytes = hasBegun && early ? early.reservedBytes : 0;
-  const [file, isAsPlanned] = indexAtEnd ? await withIndexFirst(made, reservedBytes) : [made, true];
+  const [file, isAsPlanned] = indexAtEnd ? await withIndexFirst(encoded, reservedBytes) : [encoded, true];
   if (early && hasBegun && isAsPlanned) return { ...file, early };
   await early?.stop();
   return file;

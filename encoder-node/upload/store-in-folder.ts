@@ -58,8 +58,8 @@ export async function checkFolder(url: string, folders: NodeFolders): Promise<vo
   try {
     await inParent(at, path, "nearest", async (parent, name) => {
       const isWhole = parent.below.length === path.split("/").length - 1;
-      const found = isWhole ? await lstat(join(parent.path, name)).catch(() => null) : null;
-      if (found?.isDirectory()) throw Object.assign(new Error("A folder"), { code: "EISDIR" });
+      const stats = isWhole ? await lstat(join(parent.path, name)).catch(() => null) : null;
+      if (stats?.isDirectory()) throw Object.assign(new Error("A folder"), { code: "EISDIR" });
       await withTemporary(at, parent, async (file) => {
         await file.writeFile(Buffer.alloc(CHECKED_BYTES));
         await file.sync();

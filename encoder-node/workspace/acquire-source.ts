@@ -7,7 +7,7 @@ import { validForMs } from "../source/fetch/url-validity.ts";
 import { describeSource } from "../source/ranges/describe-source.ts";
 import { fetchInParallel } from "../source/ranges/parallel-fetch.ts";
 import type { SourcePiece } from "../source/ranges/source-pieces.ts";
-import { type AcquireOptions, type FetchTo, type HeldSource, LEFT } from "./source-cache.ts";
+import { type AcquireOptions, type FetchTo, type HeldSource, TRANSFER_ABANDONED } from "./source-cache.ts";
 import type { TaskDeps } from "./task-deps.ts";
 
 export type SourceDeps = Pick<
@@ -34,12 +34,12 @@ const STALL_MS = 30_000;
 export async function acquireSource(
   { sourceUrl: url, sourceHeaders: secretHeaders }: LocatedSource,
   deps: SourceDeps,
-  { leavesWhen }: Pick<AcquireOptions, "leavesWhen"> = {},
+  { abandonWhen }: Pick<AcquireOptions, "abandonWhen"> = {},
 ): Promise<HeldSource> {
   const { assignment, allowSource: allow, maxSourceBytes: maxBytes } = deps;
-  const fetchTo: FetchTo = (destination, { signal, onProgress, ...own }) =>
+  const fetchTo: FetchTo = (destination, { signal, onProgress, ...options }) =>
     fetchInParallel({
-      ...own,
+      ...options,
       url,
       secretHeaders,
       destination,
@@ -53,7 +53,7 @@ export async function acquireSource(
   if (isFolderUrl(url)) return deps.trace.step("fetch", () => linkSource(url, deps));
   // A retried job fetches its source again.
   const key = `${assignment.jobId}-${assignment.round}`;
-  const how = { signal: deps.signal, onProgress, leavesWhen };
+  const how = { signal: deps.signal, onProgress, abandonWhen };
   return deps.trace.step("fetch", () => deps.sources.acquire(key, fetchTo, how));
 }
 
@@ -73,22 +73,22 @@ export async function acquireUnlessSlow(
   const ended = new AbortController();
   const signal = AbortSignal.any([deps.signal, ended.signal]);
   let hasAsked = false;
-  const found: { ranges: SourcePiece | null } = { ranges: null };
+  const described: { ranges: SourcePiece | null } = { ranges: null };
   const ask = async (): Promise<void> => {
     const piece = await describeSource({ url, secretHeaders, allow, stallMs: STALL_MS, signal }).catch(() => null);
-    if (piece && mayRead(piece)) found.ranges = piece;
+    if (piece && mayRead(piece)) described.ranges = piece;
   };
-  const leavesWhen = (transfer: TransferState): boolean => {
+  const abandonWhen = (transfer: TransferState): boolean => {
     if (!isWorthRanges(transfer, validForMs(url, Date.now()))) return false;
     if (!hasAsked) void ask();
     hasAsked = true;
-    return found.ranges !== null;
+    return described.ranges !== null;
   };
   try {
-    return await acquireSource(located, deps, { leavesWhen });
+    return await acquireSource(located, deps, { abandonWhen });
   } catch (error) {
-    const { ranges } = found;
-    if (error !== LEFT || !ranges) throw error;
+    const { ranges } = described;
+    if (error !== TRANSFER_ABANDONED || !ranges) throw error;
     deps.log.info("slow source read while it is encoded");
     return { ranges };
   } finally {

@@ -24,9 +24,9 @@ describe("a reported command", () => {
     ["https://me:p@ss/word@media.example.com/a", "https://media.example.com/a"],
     ["[0:v:0]scale=w=1280:h=iw/2,format=yuv420p[v0]", "[0:v:0]scale=w=1280:h=iw/2,format=yuv420p[v0]"],
     ["30000/1001", "30000/1001"],
-  ])("shows %s as %s", (argument, shown) => {
+  ])("shows %s as %s", (argument, logged) => {
     const log = logOf([["-i", argument], failed(`a line\nError opening ${argument}: no\r\nframe=1\u0007\u001b[31m`)]);
-    expect(log.reports()).toMatchObject([{ argv: ["-i", shown], exitCode: 1 }]);
+    expect(log.reports()).toMatchObject([{ argv: ["-i", logged], exitCode: 1 }]);
     expect(CommandReports.parse(log.reports())).toEqual(log.reports());
     expect(log.reports()[0]?.stderrTail).not.toMatch(/srv|pass|word|Signature|127\.0/);
   });

@@ -26,8 +26,8 @@ export class CommandLog {
     const report = (end: Pick<CommandReport, "exitCode" | "signal" | "stderrTail">): CommandReport => {
       const afterMs = Math.round(startedAt - this.#openedAt);
       const tookMs = Math.round(performance.now() - startedAt);
-      const shown = withoutLists(argv).map((argument) => withoutSecrets(argument, folder));
-      return { argv: shown, afterMs, tookMs, ...end };
+      const withoutPaths = withoutLists(argv).map((argument) => withoutSecrets(argument, folder));
+      return { argv: withoutPaths, afterMs, tookMs, ...end };
     };
     const running = (): CommandReport => report({ exitCode: null, stderrTail: lastLines(output(), folder) });
     this.#running.add(running);
@@ -81,15 +81,15 @@ function withoutSecrets(text: string, folder: string): string {
 
 /** Leaves out successful commands first, starting with the earliest; then shortens long texts. */
 function bounded(commands: readonly CommandReport[]): CommandReport[] {
-  const kept = [...commands];
-  let chars = charsOf(kept);
-  while (kept.length > 1 && (chars > MAX_COMMAND_CHARS || kept.length > MAX_COMMANDS)) {
-    const succeeded = kept.findIndex(({ exitCode }, at) => exitCode === 0 && at < kept.length - 1);
-    const [removed] = kept.splice(Math.max(0, succeeded), 1);
+  const remaining = [...commands];
+  let chars = charsOf(remaining);
+  while (remaining.length > 1 && (chars > MAX_COMMAND_CHARS || remaining.length > MAX_COMMANDS)) {
+    const succeeded = remaining.findIndex(({ exitCode }, at) => exitCode === 0 && at < remaining.length - 1);
+    const [removed] = remaining.splice(Math.max(0, succeeded), 1);
     // Counts the comma of the command, but not the brackets of the list.
     chars -= removed ? charsOf([removed]) - 1 : 0;
   }
-  return charsOf(kept) > MAX_COMMAND_CHARS ? kept.map(shortened) : kept;
+  return charsOf(remaining) > MAX_COMMAND_CHARS ? remaining.map(shortened) : remaining;
 }
 
 function shortened(command: CommandReport): CommandReport {

@@ -17,12 +17,12 @@ type Holder = z.infer<typeof Holder>;
  */
 export async function lockFolder(folder: string): Promise<void> {
   const lock = join(folder, "node.lock");
-  const own = `${lock}.${process.pid}`;
-  await writeFile(own, JSON.stringify({ pid: process.pid, startedAt: startTime(process.pid) ?? "" } satisfies Holder));
+  const mine = `${lock}.${process.pid}`;
+  await writeFile(mine, JSON.stringify({ pid: process.pid, startedAt: startTime(process.pid) ?? "" } satisfies Holder));
   try {
-    while (!(await tryLock(own, lock))) await clearStale(lock, `${own}.old`, folder);
+    while (!(await tryLock(mine, lock))) await clearStale(lock, `${mine}.old`, folder);
   } finally {
-    await rm(own, { force: true });
+    await rm(mine, { force: true });
   }
   process.once("exit", () => rmSync(lock, { force: true }));
 }
@@ -30,9 +30,9 @@ export async function lockFolder(folder: string): Promise<void> {
 /**
  * Creates the lock by a hard link, which is atomic and never replaces a file. File systems without links get a copy.
  */
-async function tryLock(own: string, lock: string): Promise<boolean> {
+async function tryLock(mine: string, lock: string): Promise<boolean> {
   try {
-    await link(own, lock).catch((error: unknown) => (isExisting(error) ? Promise.reject(error) : copy(own, lock)));
+    await link(mine, lock).catch((error: unknown) => (isExisting(error) ? Promise.reject(error) : copy(mine, lock)));
     return true;
   } catch (error) {
     if (isExisting(error)) return false;
@@ -42,7 +42,7 @@ async function tryLock(own: string, lock: string): Promise<boolean> {
 
 const OTHER_FOLDER = "choose another folder with --work.";
 
-const copy = (own: string, lock: string): Promise<void> => copyFile(own, lock, constants.COPYFILE_EXCL);
+const copy = (mine: string, lock: string): Promise<void> => copyFile(mine, lock, constants.COPYFILE_EXCL);
 const isExisting = (error: unknown): boolean => errorCode(error) === "EEXIST";
 const errorCode = (error: unknown): unknown => (error instanceof Error && "code" in error ? error.code : null);
 

@@ -46,10 +46,10 @@ const TASK = {
   probe: { streams: [], format: {} },
   outputs: [],
 } as const;
-const opened = (job: string, lease: number, given: Partial<TaskDeps> = {}, task: unknown = TASK, how = {}) => {
+const opened = (job: string, lease: number, changes: Partial<TaskDeps> = {}, task: unknown = TASK, how = {}) => {
   const deps = node.depsOf(`${job.repeat(14)}.audio.${lease}`, task, {
     requestScratch: bucket.requestScratch,
-    ...given,
+    ...changes,
   });
   return openRangedSource({ ...(deps.task as TaskOf<"audio">), ...how }, deps);
 };

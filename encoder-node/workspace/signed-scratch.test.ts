@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Assignment } from "#shared/protocol/tasks.ts";
-import { answerSigned } from "./signed-scratch.ts";
+import { usePresignedScratch } from "./signed-scratch.ts";
 
 const signed = {
   puts: [{ name: "chunk-1-1/track-0.mp4", url: "put" }],
@@ -11,7 +11,7 @@ it("uses each URL that came with the assignment once, for ten minutes, and reque
   let now = 0;
   const requested: unknown[] = [];
   const open = (task: object) =>
-    answerSigned(
+    usePresignedScratch(
       { task } as Assignment,
       async (puts, gets) => {
         requested.push([puts, gets]);

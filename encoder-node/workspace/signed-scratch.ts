@@ -8,14 +8,14 @@ const USED_FOR_MS = 10 * 60_000;
 
 type RequestScratch = TaskDeps["requestScratch"];
 
-export const signedOf = ({ task }: Assignment): SignedScratch | null => ("signed" in task && task.signed) || null;
+export const presignedOf = ({ task }: Assignment): SignedScratch | null => ("signed" in task && task.signed) || null;
 
 /**
  * Answers with the URLs that were signed with the assignment. Each URL is used once: a repeated request means that it
  * failed.
  */
-export function answerSigned(assignment: Assignment, request: RequestScratch, now = Date.now): RequestScratch {
-  const signed = signedOf(assignment);
+export function usePresignedScratch(assignment: Assignment, request: RequestScratch, now = Date.now): RequestScratch {
+  const signed = presignedOf(assignment);
   if (!signed) return request;
   const until = now() + USED_FOR_MS;
   const puts = new Map(signed.puts.map(({ name, url }) => [name, url]));

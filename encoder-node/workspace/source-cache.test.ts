@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { type FetchOptions, type FetchTo, LEFT, SourceCache } from "./source-cache.ts";
+import { type FetchOptions, type FetchTo, SourceCache, TRANSFER_ABANDONED } from "./source-cache.ts";
 
 let folder: string;
 let cache: SourceCache;
@@ -45,18 +45,18 @@ it("stops a fetch that no caller waits for, but continues a fetch that another c
         reject(signal.reason);
       });
     });
-  const one = new AbortController();
-  const first = cache.acquire("shared", fetchTo, { signal: one.signal });
+  const leaving = new AbortController();
+  const first = cache.acquire("shared", fetchTo, { signal: leaving.signal });
   const second = cache.acquire("shared", fetchTo, { signal: never });
-  one.abort(new Error("aborted"));
+  leaving.abort(new Error("aborted"));
   await expect(first).rejects.toThrow("aborted");
   expect(await readFile((await second).path, "utf8")).toBe("video");
   expect(stopped).not.toHaveBeenCalled();
 
   const two = new AbortController();
-  const begun = vi.fn(fetchTo);
-  const alone = cache.acquire("alone", begun, { signal: two.signal });
-  await vi.waitFor(() => expect(begun).toHaveBeenCalled());
+  const fetching = vi.fn(fetchTo);
+  const alone = cache.acquire("alone", fetching, { signal: two.signal });
+  await vi.waitFor(() => expect(fetching).toHaveBeenCalled());
   two.abort(new Error("aborted"));
   await expect(alone).rejects.toThrow("aborted");
   await vi.waitFor(() => expect(stopped).toHaveBeenCalledOnce());
@@ -85,7 +85,7 @@ it("reports progress to all callers that still wait", async () => {
 
 it("keeps the received bytes for a caller that leaves, and lets no caller leave a transfer that cannot be resumed", async () => {
   const transfers: object[] = [];
-  const begun =
+  const fetchPart =
     (canResume: boolean): FetchTo =>
     async (path, { resume, onProgress, signal }) => {
       Object.assign(resume, { received: 5, totalBytes: 10, canResume });
@@ -95,12 +95,12 @@ it("keeps the received bytes for a caller that leaves, and lets no caller leave 
       signal.throwIfAborted();
       await writeFile(path, "video");
     };
-  const leavesWhen = (transfer: object): boolean => transfers.push(transfer) > 0;
-  const left = cache.acquire("job", begun(true), { signal: never, leavesWhen });
-  await expect(left).rejects.toBe(LEFT);
+  const abandonWhen = (transfer: object): boolean => transfers.push(transfer) > 0;
+  const left = cache.acquire("job", fetchPart(true), { signal: never, abandonWhen });
+  await expect(left).rejects.toBe(TRANSFER_ABANDONED);
   await new Promise((resolve) => setTimeout(resolve, 60));
   expect(transfers).toEqual([{ received: 5, totalBytes: 10, elapsedMs: expect.any(Number) }]);
-  const resumed = await cache.acquire("job", begun(false), { signal: never, leavesWhen });
+  const resumed = await cache.acquire("job", fetchPart(false), { signal: never, abandonWhen });
   expect(await readFile(resumed.path, "utf8")).toBe("video");
   expect(transfers).toHaveLength(1);
 });

@@ -22,12 +22,12 @@ export type FetchTo = (destination: string, options: FetchOptions) => Promise<un
 export type AcquireOptions = {
   readonly signal: AbortSignal;
   readonly onProgress?: Listener;
-  /** True if the caller leaves a transfer that can be resumed: `acquire` then rejects with LEFT. */
-  readonly leavesWhen?: ((transfer: TransferState) => boolean) | undefined;
+  /** True if the caller leaves a transfer that can be resumed: `acquire` then rejects with TRANSFER_ABANDONED. */
+  readonly abandonWhen?: ((transfer: TransferState) => boolean) | undefined;
 };
 
 /** `acquire` rejects with this error when its caller leaves the transfer; the received bytes are kept. */
-export const LEFT = new Error("The transfer of the source was left");
+export const TRANSFER_ABANDONED = new Error("The transfer of the source was left");
 
 /** A source on disk. The holder must release it. */
 export type HeldSource = {
@@ -78,13 +78,13 @@ export class SourceCache {
    * a fetch. Rejects with the error of the fetch, or when `signal` aborts.
    */
   async acquire(key: string, fetchTo: FetchTo, options: AcquireOptions): Promise<HeldSource> {
-    const { signal, onProgress = () => undefined, leavesWhen } = options;
+    const { signal, onProgress = () => undefined, abandonWhen } = options;
     const entry = this.#entries.get(key) ?? this.#start(key, fetchTo);
     clearTimeout(entry.expiry);
     entry.users += 1;
     const leaving = new AbortController();
     const listener: Listener = (fraction) => {
-      if (entry.resume.canResume && leavesWhen?.(transferOf(entry))) leaving.abort(LEFT);
+      if (entry.resume.canResume && abandonWhen?.(transferOf(entry))) leaving.abort(TRANSFER_ABANDONED);
       else onProgress(fraction);
     };
     entry.listeners.add(listener);
@@ -92,7 +92,7 @@ export class SourceCache {
       const path = await untilAborted(entry.path, AbortSignal.any([signal, leaving.signal]));
       return { path, release: () => this.#release(key, entry) };
     } catch (error) {
-      this.#release(key, entry, error === LEFT);
+      this.#release(key, entry, error === TRANSFER_ABANDONED);
       throw error;
     } finally {
       entry.listeners.delete(listener);
@@ -145,7 +145,7 @@ export class SourceCache {
       },
       // A failed fetch is not kept: the next attempt starts at zero.
       async () => {
-        if (abort.signal.reason !== LEFT) await this.#remove(key, entry);
+        if (abort.signal.reason !== TRANSFER_ABANDONED) await this.#remove(key, entry);
       },
     );
     return entry;
@@ -165,7 +165,7 @@ export class SourceCache {
   async #pause(key: string, entry: Entry): Promise<void> {
     const { folder, resume, disk } = entry;
     this.#entries.delete(key);
-    entry.abort.abort(LEFT);
+    entry.abort.abort(TRANSFER_ABANDONED);
     await entry.path.catch(() => null);
     // The transfer has completed meanwhile, or was started again.
     if (entry.isComplete || this.#entries.has(key) || this.#partial.has(key)) return this.#discard(entry);

@@ -30,12 +30,12 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 /** The ffmpeg builds on this machine, each with its own list of encoders. */
 async function installed(): Promise<{ tool: Tool; listed: string }[]> {
-  const found = [];
+  const builds = [];
   for (const candidate of findCandidates(process.env).ffmpeg) {
     const answer = await promisify(execFile)(candidate.path, ["-encoders"], { maxBuffer: 1 << 22 }).catch(() => null);
-    if (answer) found.push({ tool: { ...candidate, version: "any" }, listed: answer.stdout });
+    if (answer) builds.push({ tool: { ...candidate, version: "any" }, listed: answer.stdout });
   }
-  return found;
+  return builds;
 }
 
 it("reports and logs the real capabilities of this installation's ffmpeg", async () => {

@@ -80,7 +80,7 @@ test.each(TRACK_CONTAINERS)("%s accepts the codecs of its row", async (container
     ...["-c", "copy", "-f", "null", "-"],
   ]);
   for (const [at, codec] of codecs.entries()) {
-    const found = new RegExp(`Stream #${at}:0.*: (?:Video|Audio): (\\w+)`).exec(stderr)?.[1];
-    expect(found, `${codec} in ${container}`).toMatch(nameOf(codec));
+    const name = new RegExp(`Stream #${at}:0.*: (?:Video|Audio): (\\w+)`).exec(stderr)?.[1];
+    expect(name, `${codec} in ${container}`).toMatch(nameOf(codec));
   }
 });

@@ -142,8 +142,8 @@ it("runs nothing when hardware is off", async () => {
 
 it("reports a file that is no device, with a real ffmpeg", async () => {
   const { ffmpeg } = await locateFfmpeg(process.env);
-  const found = await findHardware(ffmpeg, "vaapi", { driFolder: folder });
-  expect(found).toEqual({ hardware: null, failures: [expect.any(String), expect.any(String)] });
+  const result = await findHardware(ffmpeg, "vaapi", { driFolder: folder });
+  expect(result).toEqual({ hardware: null, failures: [expect.any(String), expect.any(String)] });
 });
 
 describe("a node's start", () => {

@@ -84,9 +84,9 @@ describe("locateFfmpeg", () => {
       ),
     );
     const ffprobe = [await fakeTool("system", `${name}-ffprobe`, { x264: false })];
-    const found = await locateFfmpeg({}, undefined, { ffmpeg: candidates, ffprobe });
-    expect(found.ffmpeg.origin).toBe(expected);
-    expect(found.ffprobe).toEqual({ path: ffprobe[0]?.path, version: "7.1", origin: "system" });
+    const tools = await locateFfmpeg({}, undefined, { ffmpeg: candidates, ffprobe });
+    expect(tools.ffmpeg.origin).toBe(expected);
+    expect(tools.ffprobe).toEqual({ path: ffprobe[0]?.path, version: "7.1", origin: "system" });
   });
 
   it("names the variable when the operator's choice does not work", async () => {
@@ -156,14 +156,14 @@ describe("locateFfmpeg", () => {
       ffprobe: { path: join(folder, "own/ffprobe"), version: "8.1.2" },
     });
     const named = { ...elsewhere, origin: "env" as const };
-    const found = await locateFfmpeg({}, undefined, { ffmpeg, ffprobe: [named] });
-    expect(found.ffprobe).toMatchObject({ path: elsewhere.path, origin: "env" });
+    const tools = await locateFfmpeg({}, undefined, { ffmpeg, ffprobe: [named] });
+    expect(tools.ffprobe).toMatchObject({ path: elsewhere.path, origin: "env" });
   });
 
   it.each([0o644, 0o744])("lets every user run a packaged binary of mode %o", async (mode) => {
     const bare = await fakeTool("package", `bare-${mode}`, { mode });
-    const found = await locateFfmpeg({}, undefined, { ffmpeg: [bare], ffprobe: [bare] });
-    expect(found.ffmpeg.path).toBe(bare.path);
+    const tools = await locateFfmpeg({}, undefined, { ffmpeg: [bare], ffprobe: [bare] });
+    expect(tools.ffmpeg.path).toBe(bare.path);
     expect((await stat(bare.path)).mode & 0o777).toBe(0o755);
   });
 

@@ -104,9 +104,9 @@ function packaged(packageName: string, name: ToolName): Candidate[] {
 async function locate(name: ToolName, candidates: readonly Candidate[], env: Env, log?: Logger): Promise<Tool> {
   const skipped: string[] = [];
   for (const candidate of candidates) {
-    const found = await inspect(name, candidate, env);
-    if (found.ok) {
-      const { path, version, origin } = found.tool;
+    const inspection = await inspect(name, candidate, env);
+    if (inspection.ok) {
+      const { path, version, origin } = inspection.tool;
       log?.info("program selected", {
         program: name,
         path,
@@ -114,13 +114,13 @@ async function locate(name: ToolName, candidates: readonly Candidate[], env: Env
         why: WHY[origin](name),
         skipped: skipped.join("; ") || "none",
       });
-      return found.tool;
+      return inspection.tool;
     }
     if (candidate.origin === "env") {
       const advice = `Point ${VARIABLES[name]} to a working ${name}, or unset it`;
-      throw new AppError("encoder_not_available", `${VARIABLES[name]} is set, but ${found.reason}. ${advice}.`);
+      throw new AppError("encoder_not_available", `${VARIABLES[name]} is set, but ${inspection.reason}. ${advice}.`);
     }
-    if (!found.absent) skipped.push(`${candidate.path}: ${found.reason}`);
+    if (!inspection.absent) skipped.push(`${candidate.path}: ${inspection.reason}`);
   }
   const advice = `Install ffmpeg ${OLDEST_SYSTEM_MAJOR} or newer, run npm install with optional dependencies`;
   const list = skipped.length > 0 ? ` Skipped: ${skipped.join("; ")}.` : "";

@@ -11,8 +11,8 @@ import { encodeClip, makeClip, probe, REFERENCE_FFMPEG, tested } from "../../tes
 const VIDEO = "-f lavfi -i testsrc2=s=64x36:r=25:d=2";
 /** A different noise for each channel, so that samples show their channel and their time. */
 const noise = (channels: number, seed: number, late = 0): string => {
-  const one = (at: number): string => `(random(${seed + at})-0.5)*0.4`;
-  const all = Array.from({ length: channels }, (_, at) => one(at)).join("|");
+  const channelNoise = (at: number): string => `(random(${seed + at})-0.5)*0.4`;
+  const all = Array.from({ length: channels }, (_, at) => channelNoise(at)).join("|");
   const layout = { 1: "mono", 2: "stereo", 6: "5.1" }[channels];
   return `-itsoffset ${late} -f lavfi -i aevalsrc=exprs=${all}:c=${layout}:s=48000:d=1.5`;
 };
@@ -65,19 +65,19 @@ const WINDOW = 2048;
 const MOST_LAG = 64;
 
 /** Samples by which a part of the source is later in another file than expected: where both are most alike. */
-function lagAt(made: Int16Array, source: Int16Array, from: number, expected: number): number {
+function lagAt(encoded: Int16Array, source: Int16Array, from: number, expected: number): number {
   const part = source.subarray(from, from + WINDOW);
   const likeness = Array.from({ length: 2 * MOST_LAG + 1 }, (_, at) => {
     const start = from + expected + at - MOST_LAG;
-    return part.reduce((sum, sample, index) => sum + sample * (made[start + index] ?? 0), 0);
+    return part.reduce((sum, sample, index) => sum + sample * (encoded[start + index] ?? 0), 0);
   });
   return likeness.indexOf(Math.max(...likeness)) - MOST_LAG;
 }
 
 async function encode(name: string, format: string, audio: unknown, params: object = {}) {
   const source = clip(name);
-  const made = await encodeClip(source, [{ format, params: { audio, ...params } }]);
-  return { ...made, file: made.files.get(0)?.[0] ?? "", note: made.commands[0]?.outputs[0]?.note };
+  const encoded = await encodeClip(source, [{ format, params: { audio, ...params } }]);
+  return { ...encoded, file: encoded.files.get(0)?.[0] ?? "", note: encoded.commands[0]?.outputs[0]?.note };
 }
 
 /** Codec, language, title and dispositions of each audio stream. */
@@ -144,9 +144,9 @@ describe("audio tracks of files", () => {
     async (format) => {
       const { file } = await encode("listed.mkv", format, "all");
       for (const at of [0, 1, 2]) {
-        const [made, source] = [await samples(file, at), await samples(clip("listed.mkv"), at)];
+        const [encoded, source] = [await samples(file, at), await samples(clip("listed.mkv"), at)];
         expect(source.length).toBeGreaterThan(48_000);
-        expect(Buffer.compare(Buffer.from(made.buffer), Buffer.from(source.buffer))).toBe(0);
+        expect(Buffer.compare(Buffer.from(encoded.buffer), Buffer.from(source.buffer))).toBe(0);
       }
     },
   );
@@ -163,10 +163,10 @@ describe("audio tracks of files", () => {
     const delay = Math.round((Number(streams[0]?.start_time) - Number(whole.start_time)) * 48_000);
     for (const at of [0, 1, 2]) {
       const channel = "pan=mono|c0=c0";
-      const [made, source] = [await samples(file, at, channel), await samples(clip("listed.mkv"), at, channel)];
+      const [encoded, source] = [await samples(file, at, channel), await samples(clip("listed.mkv"), at, channel)];
       const first = source.findIndex((sample) => sample !== 0);
       const last = source.length - WINDOW - MOST_LAG;
-      const lags = [first, (first + last) >> 1, last].map((from) => Math.abs(lagAt(made, source, from, delay)));
+      const lags = [first, (first + last) >> 1, last].map((from) => Math.abs(lagAt(encoded, source, from, delay)));
       expect([at, Math.max(...lags) <= most, lags]).toEqual([at, true, lags]);
     }
   });
@@ -175,11 +175,11 @@ describe("audio tracks of files", () => {
     const { file } = await encode("mono.mxf", "wav", [{ from: [3, 1, 2, 4, 5, 6] }]);
     expect((await probe(file)).streams).toMatchObject([{ channels: 6, channel_layout: "5.1" }]);
     for (const [channel, number] of [3, 1, 2, 4, 5, 6].entries()) {
-      const [made, source] = [
+      const [encoded, source] = [
         await samples(file, 0, `pan=mono|c0=c${channel}`),
         await samples(clip("mono.mxf"), number - 1),
       ];
-      expect(Buffer.compare(Buffer.from(made.buffer), Buffer.from(source.buffer))).toBe(0);
+      expect(Buffer.compare(Buffer.from(encoded.buffer), Buffer.from(source.buffer))).toBe(0);
     }
   });
 
@@ -197,10 +197,10 @@ describe("audio tracks of files", () => {
 
   it("gives merged tracks that start or end at different times silence before and after", async () => {
     const { file } = await encode("listed.mkv", "wav", [{ from: [3, 2] }]);
-    const made = await samples(file, 0, "pan=mono|c0=c1");
+    const encoded = await samples(file, 0, "pan=mono|c0=c1");
     const source = await samples(clip("listed.mkv"), 1, "pan=mono|c0=c0");
-    expect(made.length).toBe(2 * 48_000);
-    expect(made).toEqual(source);
+    expect(encoded.length).toBe(2 * 48_000);
+    expect(encoded).toEqual(source);
   });
 
   it.each([
@@ -215,9 +215,9 @@ describe("audio tracks of files", () => {
     [[[0, 0, 1], [0], [0, 0, 0, 0, 0, 2]], "pan=3.0|c0=c2|c1=0*c0|c2=2*c5"],
   ])("mixes channels by the matrix %j like ffmpeg's %s", async (map, pan) => {
     const { file } = await encode("listed.mkv", "wav", [{ from: "en", map }]);
-    const [made, expected] = [await samples(file, 0), await samples(clip("listed.mkv"), 0, pan)];
-    expect(made.length).toBe(expected.length);
-    expect(Buffer.compare(Buffer.from(made.buffer), Buffer.from(expected.buffer))).toBe(0);
+    const [encoded, expected] = [await samples(file, 0), await samples(clip("listed.mkv"), 0, pan)];
+    expect(encoded.length).toBe(expected.length);
+    expect(Buffer.compare(Buffer.from(encoded.buffer), Buffer.from(expected.buffer))).toBe(0);
   });
 
   it.each([
@@ -227,11 +227,11 @@ describe("audio tracks of files", () => {
     ["mp4:64x36:flac", -0.0234375],
   ])("shifts a track of %s by %s seconds to the sample", async (format, offset) => {
     const { file } = await encode("exact.mov", format, [{ from: "fr", offset }, { from: 1 }]);
-    const [made, source] = [await samples(file, 0), await samples(clip("exact.mov"), 1)];
+    const [encoded, source] = [await samples(file, 0), await samples(clip("exact.mov"), 1)];
     const shift = Math.round(offset * 48_000);
     const expected = shift < 0 ? source.subarray(-shift) : new Int16Array([...new Int16Array(shift), ...source]);
-    expect(made.length).toBe(expected.length);
-    expect(made).toEqual(expected);
+    expect(encoded.length).toBe(expected.length);
+    expect(encoded).toEqual(expected);
     expect(await samples(file, 1)).toEqual(await samples(clip("exact.mov"), 0));
   });
 
@@ -242,13 +242,13 @@ describe("audio tracks of files", () => {
     const request = { format: "mkv:64x36:pcm-s16le", params: { audio, offset: 0.4, duration: 0.4 } };
     const { files, failures } = await encodeClip(clip("listed.mkv"), [request], new Map(), [file]);
     expect(failures).toEqual([]);
-    const made = files.get(0)?.[0] ?? "";
-    expect(await tracksOf(made)).toMatchObject([
+    const output = files.get(0)?.[0] ?? "";
+    expect(await tracksOf(output)).toMatchObject([
       { language: "eng", channels: 6 },
       { language: "fra", channels: 1, name: "français" },
     ]);
     const part = "atrim=start=0.899:end=1.299,asetpts=PTS-STARTPTS";
-    expect(await samples(made, 1)).toEqual(await samples(clip("french.wav"), 0, part));
+    expect(await samples(output, 1)).toEqual(await samples(clip("french.wav"), 0, part));
   });
 
   it("copies tracks without encoding them", async () => {

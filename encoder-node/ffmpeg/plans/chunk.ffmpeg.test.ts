@@ -90,8 +90,8 @@ few(2).each(CLIPS)("$name: gives the same frames, times and audio from chunks", 
   for (const [name, make] of files) await makeClip(folder, name, make);
   const both = await makeBoth(path.join(folder, files.at(-1)?.[0] ?? ""), requests, SPLITS, lossless);
   expect(both.joined.outputs).toEqual(both.whole.outputs);
-  for (const [at, { files: made, stream }] of both.whole.outputs.entries()) {
-    for (const file of made) expectSame(await lookAt(both, at, (of) => path.join(of.folder, file)), both, "video");
+  for (const [at, { files: names, stream }] of both.whole.outputs.entries()) {
+    for (const file of names) expectSame(await lookAt(both, at, (of) => path.join(of.folder, file)), both, "video");
     for (const file of stream?.thumbnails?.files ?? []) {
       const sheets = [both.whole, both.joined].map(({ folder }) => readFile(path.join(folder, file)));
       expect(await sheets[1]).toEqual(await sheets[0]);
@@ -106,7 +106,7 @@ few(2).each(CLIPS)("$name: gives the same frames, times and audio from chunks", 
 type Pair = { readonly output: number; readonly whole: Shown; readonly joined: Shown };
 
 async function lookAt(both: Both, at: number, pathOf: (made: Made) => string | Promise<string>): Promise<Pair> {
-  const [whole, joined] = await Promise.all([both.whole, both.joined].map(async (made) => look(await pathOf(made))));
+  const [whole, joined] = await Promise.all([both.whole, both.joined].map(async (side) => look(await pathOf(side))));
   if (!whole || !joined) throw new Error("No files");
   return { output: at, whole, joined };
 }

@@ -122,7 +122,7 @@ async function encode(clip: string, ...requests: OutputOptions[]): Promise<Run> 
 }
 
 /** Probes an output after checking that it decodes without errors and is as long as planned. */
-async function made({ command, folder: cwd }: Run, output: number): Promise<Made> {
+async function facts({ command, folder: cwd }: Run, output: number): Promise<Made> {
   const planned = command.outputs.find((each) => each.output === output);
   const file = path.join(cwd, planned?.files[0] ?? "");
   const { stderr } = await run(REFERENCE_FFMPEG, [
@@ -166,7 +166,7 @@ describe("video", () => {
         { format: "mp4:240p" },
         { format: "mp4:720p" },
       );
-      const [small, large, frames] = [await made(done, 1), await made(done, 2), await sourceFrames(clip)];
+      const [small, large, frames] = [await facts(done, 1), await facts(done, 2), await sourceFrames(clip)];
       expect([small.streams, sizeOf(small.video), framesOf(small.video)]).toEqual(["h264,aac", "320x240", frames]);
       expect([large.streams, sizeOf(large.video), framesOf(large.video)]).toEqual(["h264,aac", "1280x720", frames]);
       expect([small.video?.r_frame_rate, large.video?.sample_aspect_ratio]).toEqual(["30000/1001", "1:1"]);
@@ -183,7 +183,7 @@ describe("video", () => {
   test("frames of a source with a variable frame rate keep their times", SLOW, async () => {
     const source = await sourceFrames("jitter.mp4");
     for (const clip of ["jitter.mp4", "jitter.webm"]) {
-      const { video } = await made(await encode(clip, { format: "mp4" }, { format: "jpg" }), 0);
+      const { video } = await facts(await encode(clip, { format: "mp4" }, { format: "jpg" }), 0);
       expect([clip, framesOf(video), video?.time_base]).toEqual([clip, source, "1/90000"]);
       // 320×180 at 30 frames per second: a higher level would mean that x264 assumed 1000 frames per second.
       expect(video?.level).toBeLessThanOrEqual(21);
@@ -192,7 +192,7 @@ describe("video", () => {
 
   test("a rotated source becomes portrait, without rotation metadata", async () => {
     const done = await encode("rotated.mp4", { format: "mp4" }, { format: "jpg" });
-    const { video } = await made(done, 0);
+    const { video } = await facts(done, 0);
     expect([sizeOf(video), video && rotationOf(video), video?.side_data_list]).toEqual(["180x320", 0, undefined]);
     for (const file of ["0.mp4", "1-00001.jpg"]) {
       const [top, bottom] = [await pixel(done, file, 1, 0), await pixel(done, file, 1, 2)];
@@ -206,7 +206,7 @@ describe("video", () => {
     ["cover.mp4", "mp4", "320x180"],
     ["clip.mp4", "mp4:101x", "102x76"],
   ])("%s as %s has square pixels and is %s", async (clip, format, size) => {
-    const { video } = await made(await encode(clip, { format }), 0);
+    const { video } = await facts(await encode(clip, { format }), 0);
     expect([sizeOf(video), video?.sample_aspect_ratio, framesOf(video)]).toEqual([
       size,
       "1:1",
@@ -216,23 +216,23 @@ describe("video", () => {
 
   test("trims only the requested output, and follows the progress of the whole output", async () => {
     const done = await encode("clip.mp4", { format: "mp4:240p", durationMs: 2000 }, { format: "mp4:100x:x:quality=1" });
-    const [trimmed, whole] = [await made(done, 0), await made(done, 1)];
+    const [trimmed, whole] = [await facts(done, 0), await facts(done, 1)];
     expect([framesOf(trimmed.video), Math.round(trimmed.durationMs / 50)]).toEqual([60, 40]);
     expect([framesOf(whole.video), whole.streams]).toEqual([120, "h264"]);
     expect([done.frame, done.command.expectedFrames]).toEqual([120, 120]);
   });
 
   test("encodes a single track: silent sources, audio outputs, songs with cover art", async () => {
-    expect((await made(await encode("silent.mp4", { format: "mp4:240p" }), 0)).streams).toBe("h264");
+    expect((await facts(await encode("silent.mp4", { format: "mp4:240p" }), 0)).streams).toBe("h264");
     for (const clip of ["audio.m4a", "song.mp3", "clip.mp4"]) {
-      const audio = await made(await encode(clip, { format: "mp4:x:64k_mono_22050hz" }), 0);
+      const audio = await facts(await encode(clip, { format: "mp4:x:64k_mono_22050hz" }), 0);
       expect([audio.streams, Math.round(audio.durationMs / 100)]).toEqual(["aac", 40]);
     }
   });
 
   test("video that changes its size midway loses no frame", SLOW, async () => {
     const done = await encode("grows.ts", { format: "mp4:240p" }, { format: "jpg", number: 6 });
-    const { video } = await made(done, 0);
+    const { video } = await facts(done, 0);
     expect([framesOf(video), sizeOf(video)]).toEqual([100, "426x240"]);
     expect(done.files).toHaveLength(7);
     expect((await encode("shrinks.ts", { format: "jpg:90x", number: 6, square: true })).frame).toBeGreaterThan(80);
@@ -240,11 +240,11 @@ describe("video", () => {
 
   // 5.1 cannot mix channels without a layout.
   test.skipIf(FFMPEG !== REFERENCE_FFMPEG)("more channels than the encoder supports become two", async () => {
-    expect((await made(await encode("choir.wav", { format: "mp4:x" }), 0)).streams).toBe("aac");
+    expect((await facts(await encode("choir.wav", { format: "mp4:x" }), 0)).streams).toBe("aac");
   });
 
   test("a requested frame rate is kept", async () => {
-    const { video } = await made(await encode("jitter.mp4", { format: "mp4:15fps" }), 0);
+    const { video } = await facts(await encode("jitter.mp4", { format: "mp4:15fps" }), 0);
     expect([video?.r_frame_rate, video?.avg_frame_rate]).toEqual(["15/1", "15/1"]);
     expect(Math.abs(framesOf(video) - 45)).toBeLessThanOrEqual(1);
   });
@@ -253,16 +253,16 @@ describe("video", () => {
 describe("images", () => {
   test("makes images at the middles of equal slots of the video, also when it ends before the audio", async () => {
     const done = await encode("short.mkv", { format: "jpg", number: 8 }, { format: "jpg" });
-    const shown = await Promise.all(done.files.map((file) => rampFrame(done, file)));
+    const frames = await Promise.all(done.files.map((file) => rampFrame(done, file)));
     for (const [at, frame] of [7, 22, 37, 52, 67, 82, 97, 112, 60].entries()) {
-      expect(Math.abs((shown[at] ?? -9) - frame)).toBeLessThanOrEqual(1);
+      expect(Math.abs((frames[at] ?? -9) - frame)).toBeLessThanOrEqual(1);
     }
   });
 
   test("makes the requested number of images, also from a source with fewer frames", async () => {
     const done = await encode("still.mp4", { format: "jpg", number: 9 });
-    const shown = await Promise.all(done.files.map((file) => rampFrame(done, file)));
-    expect(shown).toEqual([0, 0, 0, 1, 1, 1, 2, 2, 2]);
+    const frames = await Promise.all(done.files.map((file) => rampFrame(done, file)));
+    expect(frames).toEqual([0, 0, 0, 1, 1, 1, 2, 2, 2]);
   });
 
   few(1).each<[string, OutputOptions, string]>([
@@ -274,7 +274,7 @@ describe("images", () => {
     ["wide-pixels.mp4", { format: "jpg", square: true }, "576x576"],
   ])("%s as %j is %s", async (clip, request, size) => {
     const done = await encode(clip, request);
-    const image = (await made(done, 0)).video;
+    const image = (await facts(done, 0)).video;
     expect([sizeOf(image), image?.pix_fmt]).toEqual([size, "yuvj420p"]);
   });
 

@@ -94,9 +94,10 @@ describe("rates", () => {
     const formats = codecs.flatMap((codec) =>
       STEPS.map((step) => `${containerOf(codec)}:${codec}_160x:x:quality=${step}`),
     );
-    const made = await probes("noise.mp4", formats, 1000);
+    const probed = await probes("noise.mp4", formats, 1000);
     for (const [at, codec] of codecs.entries()) {
-      const sizes = made.slice(at * STEPS.length, (at + 1) * STEPS.length).map(([, { format }]) => Number(format.size));
+      const ofCodec = probed.slice(at * STEPS.length, (at + 1) * STEPS.length);
+      const sizes = ofCodec.map(([, { format }]) => Number(format.size));
       expect([codec, sizes]).toEqual([codec, sizes.toSorted((a, b) => b - a)]);
       expect([codec, new Set(sizes).size]).toEqual([codec, 5]);
     }
@@ -125,13 +126,13 @@ describe("bitstreams", () => {
         })),
       ),
     );
-    const made = await probes(
+    const probed = await probes(
       "clip.mp4",
       rows.map(({ format }) => format),
       FEW_FRAMES_MS,
     );
     for (const [at, { profile, pixels, format }] of rows.entries()) {
-      const video = made[at]?.[1] && videoOf(made[at][1]);
+      const video = probed[at]?.[1] && videoOf(probed[at][1]);
       expect([format, video?.pix_fmt, video?.profile]).toEqual([
         format,
         pixels,
@@ -147,15 +148,15 @@ describe("bitstreams", () => {
         pixels,
       ]),
     );
-    const made = await probes(
+    const probed = await probes(
       "clip.mp4",
       rows.map(([format = ""]) => format),
       FEW_FRAMES_MS,
     );
-    for (const [format, found] of made) {
+    for (const [format, probedFile] of probed) {
       const requested = /pix_fmt=(\w+)/.exec(format)?.[1]?.replace("yuva444p10le", "yuva444p1[02]le") ?? "";
       // JPEG has full-range samples.
-      expect([format, videoOf(found)?.pix_fmt]).toEqual([
+      expect([format, videoOf(probedFile)?.pix_fmt]).toEqual([
         format,
         expect.stringMatching(
           new RegExp(`^${format.includes("mjpeg") ? requested.replace("yuv", "yuvj") : requested}$`),
@@ -163,24 +164,24 @@ describe("bitstreams", () => {
       ]);
     }
     const levels = await probes("clip.mp4", ["mp4:h264:x:level=41", "mp4:hevc:x:level=41"], FEW_FRAMES_MS);
-    expect(levels.map(([, found]) => videoOf(found)?.level)).toEqual([41, 123]);
+    expect(levels.map(([, probedFile]) => videoOf(probedFile)?.level)).toEqual([41, 123]);
   });
 });
 
 describe("files", () => {
   const boxes = (data: Buffer): string[] => {
-    const found: string[] = [];
+    const types: string[] = [];
     for (let at = 0; at + 8 <= data.length; at += Math.max(8, data.readUInt32BE(at)))
-      found.push(data.toString("latin1", at + 4, at + 8));
-    return found;
+      types.push(data.toString("latin1", at + 4, at + 8));
+    return types;
   };
   test("writes the index of mp4 first, or fragments", SLOW, async () => {
     const read = async (format: string): Promise<string[]> =>
       boxes(await readFile(await encodeOne(clip("clip.mp4"), { format })));
     expect(await read("mp4:240p")).toEqual(["ftyp", "moov", "free", "mdat"]);
     for (const format of ["mp4:240p::frag", "mp4:x::frag", "m4a"]) {
-      const found = await read(format);
-      expect([format, found.slice(0, 2), found.includes("moof")]).toEqual([format, ["ftyp", "moov"], format !== "m4a"]);
+      const types = await read(format);
+      expect([format, types.slice(0, 2), types.includes("moof")]).toEqual([format, ["ftyp", "moov"], format !== "m4a"]);
     }
   });
 
@@ -196,11 +197,11 @@ describe("files", () => {
       return JSON.stringify([file.tags, ...streams.map((stream) => stream.tags)]);
     };
     for (const format of ["mp4:100x", "mkv:100x", "mkv:copy:copy", "mov:100x"]) {
-      const found = await tags(format);
-      expect(found).toMatch(/"title":"Clip".*"artist":"One"|"artist":"One".*"title":"Clip"/i);
+      const tagText = await tags(format);
+      expect(tagText).toMatch(/"title":"Clip".*"artist":"One"|"artist":"One".*"title":"Clip"/i);
       // QuickTime has other language codes.
-      if (!format.startsWith("mov")) expect(found).toMatch(/"language":"(deu|ger)"/);
-      if (format.startsWith("mkv")) expect(found).not.toMatch(/brand/i);
+      if (!format.startsWith("mov")) expect(tagText).toMatch(/"language":"(deu|ger)"/);
+      if (format.startsWith("mkv")) expect(tagText).not.toMatch(/brand/i);
       const none = await tags(`${format}${format.includes("copy") ? ":" : "::"}metadata=0`);
       expect(none).not.toMatch(/Clip|One|deu|ger|Lavf\d|Lavc\d|timecode/);
     }
@@ -217,9 +218,9 @@ describe("copies", () => {
     ["clip.mp4", "aac:copy", "aac"],
   ])("%s as %s", async (source, format, codecs) => {
     const file = await encodeOne(clip(source), { format });
-    const { streams, format: found } = await probe(file);
+    const { streams, format: container } = await probe(file);
     expect(streams.map(({ codec_name }) => codec_name).join()).toBe(codecs);
-    expect(Math.abs(Number(found.duration) - 4)).toBeLessThan(0.2);
+    expect(Math.abs(Number(container.duration) - 4)).toBeLessThan(0.2);
     const { stderr } = await run(REFERENCE_FFMPEG, [
       "-v",
       "error",

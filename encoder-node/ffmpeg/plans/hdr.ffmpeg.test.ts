@@ -27,8 +27,8 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Metadata of the first frame: coordinates and luminances of the display, the light of the content, the transfer. */
 async function stated(file: string): Promise<unknown> {
-  const shown = ["-show_entries", "frame=color_transfer:frame_side_data", "-of", "json", file];
-  const argv = ["-v", "error", "-select_streams", "v", "-read_intervals", "%+#1", ...shown];
+  const entries = ["-show_entries", "frame=color_transfer:frame_side_data", "-of", "json", file];
+  const argv = ["-v", "error", "-select_streams", "v", "-read_intervals", "%+#1", ...entries];
   const { stdout } = await run(FFPROBE, argv, { env: toolEnvironment() });
   const [{ color_transfer, side_data_list }] = JSON.parse(stdout).frames;
   const values = Object.assign({}, ...side_data_list) as Record<string, unknown>;

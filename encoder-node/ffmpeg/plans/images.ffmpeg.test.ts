@@ -87,9 +87,9 @@ async function expected(clip: string, request: OutputOptions): Promise<number[]>
   const { selection, sprite } = specOf(request, 0) as ImageOutput;
   const { video } = chooseTracks(await probe(path.join(folder, clip)));
   const chosen = video && chooseTimestamps(selection, video, sprite !== null);
-  const shown = await framesOf(clip);
+  const frames = await framesOf(clip);
   return timestampsOf(chosen?.ok ? chosen.value : []).map(
-    (timestamp) => (shown.findLast(({ ms }) => ms <= timestamp + 0.437) ?? shown[0])?.gray ?? -1,
+    (timestamp) => (frames.findLast(({ ms }) => ms <= timestamp + 0.437) ?? frames[0])?.gray ?? -1,
   );
 }
 
@@ -120,10 +120,10 @@ describe("single images", () => {
     expect([alone.inputs, shared.inputs]).toEqual([seeks === 0 ? 1 : seeks + OFFSETS.length, 1]);
     for (const [at, request] of requests.entries()) {
       const [sought = [], decoded = []] = [alone.files[at], shared.files[at]];
-      const shown = (await Promise.all(sought.map((file) => graysIn(file)))).flat();
+      const grays = (await Promise.all(sought.map((file) => graysIn(file)))).flat();
       const inTime = await expected(clip, request);
       const order = OFFSETS.toSorted((a, b) => a - b);
-      expect(shown).toEqual(at === 0 ? inTime : OFFSETS.map((offset) => inTime[order.indexOf(offset)]));
+      expect(grays).toEqual(at === 0 ? inTime : OFFSETS.map((offset) => inTime[order.indexOf(offset)]));
       expect(await Promise.all(sought.map(hashOf))).toEqual(await Promise.all(decoded.map(hashOf)));
     }
   });
@@ -136,8 +136,8 @@ describe("single images", () => {
     ] as const) {
       const request = { format: "png", params: { interval } };
       const { files } = await make(clip, request);
-      const shown = await Promise.all((files[0] ?? []).map((file) => graysIn(file)));
-      expect([clip, shown.flat()]).toEqual([clip, await expected(clip, request)]);
+      const grays = await Promise.all((files[0] ?? []).map((file) => graysIn(file)));
+      expect([clip, grays.flat()]).toEqual([clip, await expected(clip, request)]);
     }
   });
 
@@ -160,12 +160,12 @@ describe("sprite sheets", () => {
     const request = { format: "png:32x18", number, params: { path: "s/%02d.png", sprite, vtt: true } };
     const { files, texts } = await make(clip, request);
     const cues = [...(texts[0] ?? "").matchAll(/\n(\d\d)\.png#xywh=(\d+),(\d+),(\d+),(\d+)\n/g)];
-    const shown: number[] = [];
+    const grays: number[] = [];
     for (const [, sheet, x, y, width, height] of cues) {
       const file = files[0]?.[Number(sheet) - 1] ?? "";
-      shown.push(...(await graysIn(file, `${width}:${height}:${x}:${y}`)));
+      grays.push(...(await graysIn(file, `${width}:${height}:${x}:${y}`)));
     }
-    expect(shown).toEqual(await expected(clip, request));
+    expect(grays).toEqual(await expected(clip, request));
   });
 });
 
@@ -184,11 +184,11 @@ describe("animated images", () => {
   ])("of %s, %j, have the right frames", async (clip, request, count) => {
     const { files } = await make(clip, request);
     const file = files[0]?.[0] ?? "";
-    const shown = await graysIn(file);
+    const grays = await graysIn(file);
     const right = await expected(clip, request);
     expect(right).toHaveLength(count);
     // Dithering shifts grays slightly; consecutive frames are 37 apart.
-    expect(shown.map((gray, at) => Math.abs(gray - (right[at] ?? -99)) < 5)).toEqual(Array(count).fill(true));
+    expect(grays.map((gray, at) => Math.abs(gray - (right[at] ?? -99)) < 5)).toEqual(Array(count).fill(true));
     expect(Number((await probe(file)).format.duration)).toBeCloseTo(count / 10, 3);
   });
 
@@ -216,13 +216,13 @@ function chunksOf(file: Buffer): { name: string; data: Buffer }[] {
 describe("every format", () => {
   few(2).each(["jpg", "png", "webp", "avif"])("%s shows the frame unchanged", async (format) => {
     const { files } = await make("colors.mp4", { format: `${format}:320x`, number: 2 });
-    const shown = await decode(files[0]?.[0] ?? "", "format=gbrp", "rgb24");
+    const pixels = await decode(files[0]?.[0] ?? "", "format=gbrp", "rgb24");
     const source = await decode(
       path.join(folder, "colors.mp4"),
       "select=eq(n\\,7),scale=320:180:flags=bicubic,format=gbrp",
       "rgb24",
     );
-    const squares = shown.reduce((sum, value, at) => sum + (value - (source[at] ?? 0)) ** 2, 0);
+    const squares = pixels.reduce((sum, value, at) => sum + (value - (source[at] ?? 0)) ** 2, 0);
     // Peak signal-to-noise ratio in dB.
     expect(10 * Math.log10(255 ** 2 / Math.max(1e-9, squares / source.length))).toBeGreaterThan(36);
   });
@@ -238,7 +238,7 @@ describe("every format", () => {
     const requests = qualities.map((quality) => ({ format: `${format}:320x${quality}`, params }));
     const { files } = await make("colors.mp4", ...requests);
     const [usual, ...sizes] = await Promise.all(files.map(async ([file = ""]) => (await readFile(file)).length));
-    expect(sizes).toEqual(sizes.toSorted((one, other) => one - other));
+    expect(sizes).toEqual(sizes.toSorted((a, b) => a - b));
     expect([new Set(sizes).size, sizes.at(-1)]).toEqual([5, usual]);
   });
 

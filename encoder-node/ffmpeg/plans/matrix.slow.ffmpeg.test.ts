@@ -153,17 +153,17 @@ test.each(ROWS)("encodes %s in every container", { timeout: 300_000 }, async (cl
   const requests = wanted.map((each): OutputOptions => ({ format: formatOf(each) }));
   const { files, failures } = await encodeClip(path.join(folder, clip), requests);
   expect(failures).toEqual([]);
-  const made = wanted.map((each, at) => ({ ...each, file: files.get(at)?.[0] ?? "" }));
+  const outputs = wanted.map((each, at) => ({ ...each, file: files.get(at)?.[0] ?? "" }));
   const report: string[] = [];
-  const queue = made.values();
+  const queue = outputs.values();
   const checker = async (): Promise<void> => {
     for (const each of queue) {
-      const found = faults(clip, each, await probe(each.file));
-      if (found.length > 0) report.push(`${formatOf(each)}: ${found.join(", ")}`);
+      const problems = faults(clip, each, await probe(each.file));
+      if (problems.length > 0) report.push(`${formatOf(each)}: ${problems.join(", ")}`);
     }
   };
   await Promise.all([checker(), checker()]);
-  for (const [container, group] of Map.groupBy(made, (each) => each.container)) {
+  for (const [container, group] of Map.groupBy(outputs, (each) => each.container)) {
     const errors = await decodeAll(group.map(({ file }) => file));
     if (errors) report.push(`${container}: ${errors}`);
   }

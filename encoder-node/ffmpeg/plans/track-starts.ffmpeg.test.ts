@@ -85,22 +85,22 @@ few(1).each(SOURCES)("keeps the times of $name, in chunks and as a whole", async
   if (plain) await makeClip(folder, "plain.mp4", plain);
   await makeClip(folder, file, make);
   const source = path.join(folder, file);
-  const own = await toneAt(source, await look(source));
+  const tone = await toneAt(source, await look(source));
   const both = await makeBoth(source, [...FILES, STREAM], SPLITS, lossless);
   for (const { files, stream, output } of both.whole.outputs) {
     const names = stream ? stream.tracks.flatMap(({ fmp4 }) => fmp4 ?? []) : files;
     let video: Shown | null = null;
     for (const name of names) {
       const [whole, joined] = [path.join(both.whole.folder, name), path.join(both.joined.folder, name)];
-      const [shown, made] = [await look(whole), await look(joined)];
-      expect(timesOf(made), name).toEqual(timesOf(shown));
-      expect(made.audio, name).toBe(shown.audio);
-      if (made.frames.length > 0) video = made;
+      const [wholeLook, joinedLook] = [await look(whole), await look(joined)];
+      expect(timesOf(joinedLook), name).toEqual(timesOf(wholeLook));
+      expect(joinedLook.audio, name).toBe(wholeLook.audio);
+      if (joinedLook.frames.length > 0) video = joinedLook;
       if (isLossy(output)) continue;
-      if (!stream) expect(hashesOf(made), name).toEqual(hashesOf(shown));
-      if (!video || made.audio === null) continue;
+      if (!stream) expect(hashesOf(joinedLook), name).toEqual(hashesOf(wholeLook));
+      if (!video || joinedLook.audio === null) continue;
       const most = name.endsWith(".avi") ? TOLERANCE : within;
-      expect(Math.abs((await toneAt(joined, video, own.hash)).delay - own.delay), name).toBeLessThan(most);
+      expect(Math.abs((await toneAt(joined, video, tone.hash)).delay - tone.delay), name).toBeLessThan(most);
     }
   }
 });
@@ -135,7 +135,7 @@ async function toneAt(
   const options = { env: toolEnvironment(), encoding: "buffer", maxBuffer: 2 ** 24 } as const;
   const { stdout } = await promisify(execFile)(REFERENCE_FFMPEG, [...argv, "-ac", "1", "-f", "s16le", "-"], options);
   const samples = new Int16Array(stdout.buffer.slice(stdout.byteOffset, stdout.byteOffset + (stdout.length & ~1)));
-  const frame = frames.find((shown) => shown.hash === hash);
+  const frame = frames.find((candidate) => candidate.hash === hash);
   if (!frame || !hash) throw new Error("The frame is missing");
   return { hash, delay: samples.findIndex((sample) => Math.abs(sample) > 12_000) / 48_000 - frame.seconds };
 }

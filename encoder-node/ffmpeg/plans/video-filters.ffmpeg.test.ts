@@ -73,7 +73,7 @@ function nameOf(pixel: readonly number[]): string {
 }
 
 /** `320x180 RGBW`: the size and the colors of points by rows. Columns and rows are fractions of width and height. */
-async function look(file: string, columns = [0.2, 0.8], rows = [0.2, 0.8]): Promise<string> {
+async function pixelsAt(file: string, columns = [0.2, 0.8], rows = [0.2, 0.8]): Promise<string> {
   const stream = (await probe(file)).streams.find(({ codec_type }) => codec_type === "video");
   const { width = 0, height = 0 } = stream ?? {};
   const frame = await firstFrame(file);
@@ -103,7 +103,7 @@ describe("shape", () => {
         { format: "mp4:::quality=5", params },
         { format: "jpg", params },
       ]);
-      for (const file of [...files.values()].flat()) expect(await look(file)).toBe(seen);
+      for (const file of [...files.values()].flat()) expect(await pixelsAt(file)).toBe(seen);
     },
   );
 
@@ -136,7 +136,7 @@ describe("shape", () => {
     ],
     ["quarters.mp4", { format: "jpg:99x", square: true }, [0.02, 0.98], [0.02, 0.98], "99x99 RG BW"],
   ])("%s as %j is positioned correctly", async (name, request, columns, rows, seen) => {
-    expect(await look(await encodeOne(clip(name), request), columns, rows)).toBe(seen);
+    expect(await pixelsAt(await encodeOne(clip(name), request), columns, rows)).toBe(seen);
   });
 });
 
@@ -187,10 +187,10 @@ describe("color", () => {
       "mp4:hevc::pix_fmt=yuv420p10le",
       "bt2020nc bt2020-10 bt2020 tv",
     ],
-  ])("%s keeps its colors in videos and images", async (name, size, made, format, tags) => {
+  ])("%s keeps its colors in videos and images", async (name, size, command, format, tags) => {
     const source = `bars ${name}.mkv`.replaceAll(/[ :]/g, "-");
     const bars = BARS.map((rgb) => `-f lavfi -i color=0x${rgb}:s=40x180:r=10:d=0.3,format=gbrp`).join(" ");
-    const [filters = "", ...options] = made.split(" ");
+    const [filters = "", ...options] = command.split(" ");
     await makeClip(
       folder,
       source,
@@ -255,7 +255,7 @@ describe("high dynamic range", () => {
       { format: "jpg:301x169" },
       { format: "mp4:hevc::pix_fmt=yuv420p10le" },
     ]);
-    const [video = "", image = "", kept = ""] = [...files.values()].flat();
+    const [video = "", image = "", alphaVideo = ""] = [...files.values()].flat();
     for (const file of [video, image]) {
       const frame = await firstFrame(file);
       const grays = NITS.map((_, at) => frame.at(Math.floor((at + 0.5) * (frame.width / 5)), 80));
@@ -269,7 +269,7 @@ describe("high dynamic range", () => {
       return `${stream?.pix_fmt} ${stream?.color_space} ${stream?.color_transfer} ${stream?.color_primaries}`;
     };
     expect(await tagsOf(video)).toBe("yuv420p bt709 bt709 bt709");
-    expect(await tagsOf(kept)).toBe(`yuv420p10le bt2020nc ${transfer} bt2020`);
+    expect(await tagsOf(alphaVideo)).toBe(`yuv420p10le bt2020nc ${transfer} bt2020`);
   });
 });
 
@@ -455,12 +455,12 @@ describe("alpha", () => {
       { format: "jpg" },
       { format: "mov:prores-ks::pix_fmt=yuva444p10le" },
     ]);
-    const [video = "", image = "", kept = ""] = [...files.values()].flat();
+    const [video = "", image = "", alphaVideo = ""] = [...files.values()].flat();
     for (const file of [video, image]) {
       const [red = 0, green = 0] = (await firstFrame(file)).at(32, 32);
       expect([Math.abs(red - 128) <= 4, green <= 4]).toEqual([true, true]);
     }
-    const [, , , alpha = 0] = await decode(kept, "format=rgba", "rgba");
+    const [, , , alpha = 0] = await decode(alphaVideo, "format=rgba", "rgba");
     expect(Math.abs(alpha - 128)).toBeLessThanOrEqual(2);
   });
 });

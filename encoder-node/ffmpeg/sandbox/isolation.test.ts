@@ -31,8 +31,8 @@ it.each<[string, Partial<Isolation>, boolean, object]>([
   ["prlimit", { prlimit: ["prlimit"] }, true, { level: "partial", missing: ALL.slice(0, 4) }],
   ["a sandbox", { sandbox: SANDBOX, prlimit: ["prlimit"] }, false, { level: "full", missing: [] }],
   ["no loopback", { sandbox: SANDBOX, prlimit: ["prlimit"] }, true, { level: "partial", missing: ["network"] }],
-])("reports what is missing where there is %s", (_what, found, lacksLoopback, level) => {
-  expect(isolationLevel({ ...NONE, ...found }, lacksLoopback)).toEqual(level);
+])("reports what is missing where there is %s", (_what, isolation, lacksLoopback, level) => {
+  expect(isolationLevel({ ...NONE, ...isolation }, lacksLoopback)).toEqual(level);
 });
 
 // A fresh copy of the module: earlier test files in this process may have replaced its result with withoutSandbox().

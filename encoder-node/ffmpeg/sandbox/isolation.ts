@@ -45,21 +45,21 @@ const EXIT_WITH_PARENT = [
 ];
 const PRLIMIT = ["prlimit", "--core=0", "--"];
 
-let found: Promise<Isolation> | null = null;
+let searched: Promise<Isolation> | null = null;
 
 /**
  * Takes about 50 ms the first time. Runs mount their roots on `rootFolder`, which is created if necessary and is a
  * temporary folder by default. Only the first call's value counts.
  */
 export function findIsolation(rootFolder?: string): Promise<Isolation> {
-  found ??= tryAll(rootFolder);
-  return found;
+  searched ??= tryAll(rootFolder);
+  return searched;
 }
 
 /** Replaces `findIsolation` in tests whose tools are scripts: a sandbox would hide the scripts' files. */
 export async function withoutSandbox(): Promise<void> {
   const isolation = await tryAll(null);
-  found = Promise.resolve(isolation);
+  searched = Promise.resolve(isolation);
 }
 
 /** `rootFolder`: null to try no sandbox. */
@@ -99,9 +99,9 @@ type Finding = Pick<Isolation, "sandbox" | "reason">;
 const NOT_TRIED: Finding = { sandbox: null, reason: "not tried" };
 
 /** Returns the best working sandbox, or the error message of the best sandbox when none works. */
-async function findSandbox(given: string | undefined, hardLimits: HardLimits): Promise<Finding> {
+async function findSandbox(folder: string | undefined, hardLimits: HardLimits): Promise<Finding> {
   const isRoot = process.getuid?.() === 0;
-  const rootFolder = given ?? (await temporaryFolder());
+  const rootFolder = folder ?? (await temporaryFolder());
   await mkdir(rootFolder, { recursive: true, mode: 0o700 });
   const mounts = await systemMounts(process.env);
   let reason: string | null = null;
@@ -185,8 +185,8 @@ const NICENESS = constants.priority.PRIORITY_BELOW_NORMAL;
 
 /** Keeps this process alive and responsive: a run is the first to be killed for memory and the last to get a CPU. */
 export async function runPriority(): Promise<{ readonly oomScore: number; readonly niceness: number }> {
-  const own = Number(await readFile("/proc/self/oom_score_adj", "utf8").catch(() => 0));
-  return { oomScore: Math.min(OOM_SCORE_MAX, own + OOM_SCORE_MORE), niceness: Math.max(0, NICENESS - getPriority()) };
+  const node = Number(await readFile("/proc/self/oom_score_adj", "utf8").catch(() => 0));
+  return { oomScore: Math.min(OOM_SCORE_MAX, node + OOM_SCORE_MORE), niceness: Math.max(0, NICENESS - getPriority()) };
 }
 
 /** Lowers the priority of a run that started without a sandbox. A sandboxed run lowers its own. */

@@ -40,8 +40,8 @@ const OPEN_MS = 20_000;
  */
 export async function openLoopback(): Promise<OpenLoopback> {
   const { sandbox } = await findIsolation();
-  const own = sandbox && (await inNamespace(sandbox.privilege === "user").catch(() => null));
-  return own || openMachineLoopback();
+  const namespace = sandbox && (await inNamespace(sandbox.privilege === "user").catch(() => null));
+  return namespace || openMachineLoopback();
 }
 
 /** Opens a listener on the machine's own loopback. */

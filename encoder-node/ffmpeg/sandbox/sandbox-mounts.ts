@@ -82,8 +82,8 @@ type Wanted = Pick<Mount, "path" | "as">;
  * except the node's own links to sources in folders of the operator.
  */
 export async function existing(wanted: readonly Wanted[]): Promise<Mount[]> {
-  const found = await Promise.all(wanted.map(mountOf));
-  return found.flatMap((mount) => mount ?? []);
+  const mounts = await Promise.all(wanted.map(mountOf));
+  return mounts.flatMap((mount) => mount ?? []);
 }
 
 async function mountOf({ path, as }: Wanted): Promise<Mount | null> {
@@ -91,8 +91,8 @@ async function mountOf({ path, as }: Wanted): Promise<Mount | null> {
     const inode = as === "read" ? linkedFile(path) : undefined;
     if (inode !== undefined) return { path, as, from: await realpath(path), isFolder: false, inode };
     const from = as === "read" ? join(await realpath(dirname(path)), basename(path)) : await realpath(path);
-    const found = await lstat(from);
-    return found.isSymbolicLink() ? null : { path, as, from, isFolder: found.isDirectory() };
+    const stats = await lstat(from);
+    return stats.isSymbolicLink() ? null : { path, as, from, isFolder: stats.isDirectory() };
   } catch {
     return null;
   }

@@ -25,7 +25,7 @@ export function userOfFolder(folder: string): number {
   if (isScratch(uid)) return uid;
   if ((mode & OTHERS) !== 0)
     throw new Error(`${folder} is readable by other users, so it cannot become a run's folder`);
-  const own = nextScratchUid();
-  chownSync(folder, own, own);
-  return own;
+  const scratchUid = nextScratchUid();
+  chownSync(folder, scratchUid, scratchUid);
+  return scratchUid;
 }

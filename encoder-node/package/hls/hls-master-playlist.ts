@@ -116,19 +116,19 @@ function listedRendition({ name, audio, rendition }: PackagedTrack, group: strin
  * §4.3.4.1.1), and each may have several that differ in FORCED or CHARACTERISTICS. Forced text is shown by itself.
  */
 function subtitleRendition(subtitles: readonly SubtitleTraits[], at: number, folder: string): string {
-  const [own, name] = [subtitles[at], subtitlesName(segmentNumber(at))];
-  if (!own) throw new Error(`No subtitles ${at}`);
-  const alike = subtitles.filter((other) => autoselectKey(other) === autoselectKey(own));
+  const [track, name] = [subtitles[at], subtitlesName(segmentNumber(at))];
+  if (!track) throw new Error(`No subtitles ${at}`);
+  const alike = subtitles.filter((other) => autoselectKey(other) === autoselectKey(track));
   const chosen = alike.find((subtitle) => subtitle.default) ?? alike[0];
   return tag("EXT-X-MEDIA", {
     TYPE: "SUBTITLES",
     "GROUP-ID": quoted(SUBTITLE_GROUP),
-    LANGUAGE: quoted(own.language),
-    NAME: quoted(own.name),
-    DEFAULT: own.default ? "YES" : "NO",
-    AUTOSELECT: own.isForced || own === chosen ? "YES" : "NO",
-    FORCED: own.isForced ? "YES" : "NO",
-    CHARACTERISTICS: own.isCaptions ? quoted(ACCESSIBLE.join(",")) : null,
+    LANGUAGE: quoted(track.language),
+    NAME: quoted(track.name),
+    DEFAULT: track.default ? "YES" : "NO",
+    AUTOSELECT: track.isForced || track === chosen ? "YES" : "NO",
+    FORCED: track.isForced ? "YES" : "NO",
+    CHARACTERISTICS: track.isCaptions ? quoted(ACCESSIBLE.join(",")) : null,
     URI: quoted(uriOf(folder, mediaPlaylistFile(name))),
   });
 }

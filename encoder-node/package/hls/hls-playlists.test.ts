@@ -159,7 +159,7 @@ test("playlists of a growing stream are event playlists, which players play from
   // The declared rate stays, although the second segment has a higher rate.
   const louder = {
     ...small,
-    segments: small.segments.map((one, at) => ({ ...one, sizeBytes: one.sizeBytes * (at + 1) })),
+    segments: small.segments.map((segment, at) => ({ ...segment, sizeBytes: segment.sizeBytes * (at + 1) })),
   };
   expect(fileOf({ ...hls, tracks: [louder, audio] }, "master.m3u8")).toBe(fileOf(hls, "master.m3u8"));
 });

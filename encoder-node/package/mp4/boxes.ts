@@ -43,8 +43,8 @@ export function boxesIn(bytes: Buffer): Box[] {
 /** The body of the box at a path such as `mdia/mdhd`. Each box of the path must exist exactly once. */
 export function bodyAt(bytes: Buffer, path: string): Buffer {
   return path.split("/").reduce((body, type) => {
-    const [found, ...more] = boxesIn(body).filter((box) => box.type === type);
-    if (!found || more.length > 0) throw new Error(`MP4 has ${found ? "more than one" : "no"} box ${type} of ${path}`);
-    return found.body;
+    const [child, ...more] = boxesIn(body).filter((box) => box.type === type);
+    if (!child || more.length > 0) throw new Error(`MP4 has ${child ? "more than one" : "no"} box ${type} of ${path}`);
+    return child.body;
   }, bytes);
 }

@@ -18,11 +18,11 @@ type Sample = {
  */
 export function readFragment(moof: Buffer, defaults: SampleDefaults, kind: TrackKind): Omit<Piece, "sizeBytes"> {
   const traf = bodyAt(moof, "traf");
-  const own = fragmentDefaults(bodyAt(traf, "tfhd"), defaults);
+  const ofTrack = fragmentDefaults(bodyAt(traf, "tfhd"), defaults);
   const [run, ...runs] = boxesIn(traf).filter(({ type }) => type === "trun");
   let decodedAt = decodeTime(bodyAt(traf, "tfdt"));
   const samples: Sample[] = [];
-  for (const { body } of run ? [run, ...runs] : []) decodedAt = readRun(body, own, decodedAt, samples);
+  for (const { body } of run ? [run, ...runs] : []) decodedAt = readRun(body, ofTrack, decodedAt, samples);
   const [first, last] = [samples[0], samples.at(-1)];
   if (!run || !first || !last) throw new Error("MP4 fragment has no samples");
   if (kind === "video" && !first.isSync) throw new Error("MP4 fragment does not start with a keyframe");
@@ -85,9 +85,9 @@ function readRun(trun: Buffer, defaults: SampleDefaults, from: number, samples: 
   for (let at = 0; at < count; at += 1) {
     const duration = flags & 0x100 ? fields() : defaults.duration;
     const sizeBytes = flags & 0x200 ? fields() : defaults.sizeBytes;
-    const own = flags & 0x400 ? fields() : defaults.flags;
+    const sampleFlags = flags & 0x400 ? fields() : defaults.flags;
     const shift = flags & 0x800 ? fields() : 0;
-    const isSync = (((at === 0 ? firstFlags : null) ?? own) & NOT_SYNC) === 0;
+    const isSync = (((at === 0 ? firstFlags : null) ?? sampleFlags) & NOT_SYNC) === 0;
     samples.push({ shownAt: decodedAt + (isSigned ? shift | 0 : shift), duration, sizeBytes, isSync });
     decodedAt += duration;
   }

@@ -39,13 +39,13 @@ const indexOf = (...tables: Buffer[]): Buffer =>
 /** The offsets in the first table of each track. */
 function offsetsIn(moov: Buffer): [string, number[]][] {
   return boxesIn(bodyAt(moov, "moov")).flatMap(({ type, body }): [string, number[]][] => {
-    const found =
+    const table =
       type === "trak" ? boxesIn(bodyAt(body, "mdia/minf/stbl")).find((box) => /^(stco|co64)$/.test(box.type)) : null;
-    if (!found) return [];
-    const count = found.body.readUInt32BE(4);
+    if (!table) return [];
+    const count = table.body.readUInt32BE(4);
     const read = (at: number): number =>
-      found.type === "stco" ? found.body.readUInt32BE(8 + at * 4) : Number(found.body.readBigUInt64BE(8 + at * 8));
-    return [[found.type, Array.from({ length: count }, (_, at) => read(at))]];
+      table.type === "stco" ? table.body.readUInt32BE(8 + at * 4) : Number(table.body.readBigUInt64BE(8 + at * 8));
+    return [[table.type, Array.from({ length: count }, (_, at) => read(at))]];
   });
 }
 

@@ -79,12 +79,12 @@ function segmentOf(
   { sizeBytes, frames, head, tail }: Scanned & { readonly sizeBytes: number },
   { kind, near, frameTicks }: TsFile,
 ): TsSegment {
-  const shown = frames.map(({ shownAt }) => unwrapped(shownAt, near)).toSorted((a, b) => a - b);
-  const [first] = shown;
-  const last = shown.at(-1);
+  const timestamps = frames.map(({ shownAt }) => unwrapped(shownAt, near)).toSorted((a, b) => a - b);
+  const [first] = timestamps;
+  const last = timestamps.at(-1);
   if (first === undefined || last === undefined) throw new Error("MPEG-TS segment without frames");
   // MPEG-TS has no durations: the last video frame is assumed to be as long as the previous frame.
-  const videoTicks = shown.length > 1 ? last - (shown.at(-2) ?? first) : frameTicks;
+  const videoTicks = timestamps.length > 1 ? last - (timestamps.at(-2) ?? first) : frameTicks;
   const lastTicks = kind === "audio" ? Math.round(secondsOfAdts(tail) * TICKS_PER_SECOND) : videoTicks;
   return {
     start: first,

@@ -4,10 +4,10 @@ const SPECIAL = /[<>]|&(?!(?:amp|lt|gt|nbsp|lrm|rlm);)/g;
 const ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
 
 /** Escapes the characters that WebVTT reserves, except for character references. */
-export const escapedMarkup = (text: string): string => text.replaceAll(SPECIAL, (found) => ESCAPES[found] ?? found);
+export const escapedMarkup = (text: string): string => text.replaceAll(SPECIAL, (char) => ESCAPES[char] ?? char);
 
 /** Escapes the characters that WebVTT reserves. */
-export const escapedText = (text: string): string => text.replaceAll(/[&<>]/g, (found) => ESCAPES[found] ?? found);
+export const escapedText = (text: string): string => text.replaceAll(/[&<>]/g, (char) => ESCAPES[char] ?? char);
 
 /** The names of WebVTT and XML. HTML has two thousand further names, which captions do not have. */
 const REFERENCE = /&(?:(amp|lt|gt|quot|apos|nbsp|lrm|rlm)|#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6}));/g;

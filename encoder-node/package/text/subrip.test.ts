@@ -46,7 +46,7 @@ test.each<[string, string, unknown[]]>([
   ["no text", `1\n${TIMES}\n{\\an8}<i> </i>\n`, []],
   ["an end before the start", "1\n00:00:02,000 --> 00:00:01,000\nA", []],
 ])("reads SubRip with %s", (_, text, texts) => {
-  expect(cues(text)).toEqual(texts.map((shown) => [1000, 2000, shown]));
+  expect(cues(text)).toEqual(texts.map((text) => [1000, 2000, text]));
 });
 
 test.each([

@@ -99,8 +99,8 @@ const TAG = /(<[^<>]*>)/;
 
 /** A text without cues is a blank line, because storages reject empty files. */
 export function subRipText({ cues }: WebVtt): string {
-  const shown = cues.map((cue) => ({ ...cue, text: plainText(cue.text) })).filter(({ text }) => text !== "");
-  const blocks = shown.map(({ startMs, endMs, text }, at) => {
+  const visible = cues.map((cue) => ({ ...cue, text: plainText(cue.text) })).filter(({ text }) => text !== "");
+  const blocks = visible.map(({ startMs, endMs, text }, at) => {
     const times = `${timeText(startMs, ",")} --> ${timeText(endMs, ",")}`;
     return `${at + 1}\n${times}\n${text}\n`;
   });

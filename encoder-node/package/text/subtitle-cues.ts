@@ -59,12 +59,12 @@ export function parseWebVtt(text: string): WebVtt | null {
   const definitions: string[] = [];
   const cues: Cue[] = [];
   for (const block of blocksOf(plain)) {
-    const found = cuesOf(block);
+    const ofBlock = cuesOf(block);
     // Styles and regions after the first cue have no effect.
-    if (found.length === 0 && cues.length === 0 && DEFINITION.test(block[0] ?? "")) {
+    if (ofBlock.length === 0 && cues.length === 0 && DEFINITION.test(block[0] ?? "")) {
       definitions.push(block.join("\n"));
     }
-    for (const cue of found) cues.push(cue);
+    for (const cue of ofBlock) cues.push(cue);
   }
   return { definitions, cues: cues.toSorted((a, b) => a.startMs - b.startMs) };
 }

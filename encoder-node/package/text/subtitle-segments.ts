@@ -34,13 +34,13 @@ export function textSpans(endMs: number): TextSpan[] {
  * has its full times, because players recognize it by them. Segments with cues also contain the styles and regions.
  */
 export function subtitleSegments({ definitions, cues }: WebVtt, spans: readonly TextSpan[]): string[] {
-  const shown = spans.map((): Cue[] => []);
+  const texts = spans.map((): Cue[] => []);
   let first = 0;
   for (const cue of cues) {
     while ((spans[first]?.endMs ?? Infinity) <= cue.startMs) first++;
-    for (let at = first; (spans[at]?.startMs ?? Infinity) < cue.endMs; at++) shown[at]?.push(cue);
+    for (let at = first; (spans[at]?.startMs ?? Infinity) < cue.endMs; at++) texts[at]?.push(cue);
   }
-  return shown.map((cues) => webVttText({ definitions: cues.length > 0 ? definitions : [], cues }, [TIMESTAMP_MAP]));
+  return texts.map((cues) => webVttText({ definitions: cues.length > 0 ? definitions : [], cues }, [TIMESTAMP_MAP]));
 }
 
 /** Keeps the sums finite when cues declare absurd times. No stream has this many spans. */

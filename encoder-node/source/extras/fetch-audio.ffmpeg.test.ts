@@ -33,8 +33,8 @@ afterAll(async () => {
 async function fetched(names: readonly string[], allow: "none" | "loopback" = "loopback"): Promise<FetchedAudio> {
   const audio = names.map((name) => ({ url: `${origin}/${name}` }));
   const outputs = [0, 1].map((index) => specOf({ format: "mp4", params: { audio } }, index));
-  const own = await mkdtemp(join(folder, "own-"));
-  return fetchAudio({ outputs, folder: own, ffprobe: tested.ffprobe, allow, signal: new AbortController().signal });
+  const target = await mkdtemp(join(folder, "own-"));
+  return fetchAudio({ outputs, folder: target, ffprobe: tested.ffprobe, allow, signal: new AbortController().signal });
 }
 
 it("fetches each file once, and explains why a file cannot be used", async () => {

@@ -49,9 +49,9 @@ export async function fetchSubtitles(fetch: FetchSubtitles): Promise<Result<Fetc
   const paths: string[] = [];
   const notes: string[] = [];
   const sums: Size = { bytes: 0, characters: 0 };
-  for (const [at, { source, name: shown, language, shiftMs }] of subtitles.entries()) {
+  for (const [at, { source, name: label, language, shiftMs }] of subtitles.entries()) {
     const vtt = files.pathOf(`${name}-${at + 1}.vtt`);
-    const subject = "url" in source ? `The subtitles \`${shown}\`` : source.subject;
+    const subject = "url" in source ? `The subtitles \`${label}\`` : source.subject;
     const use = async (path: string, format: SubtitleFormat | null): Promise<void> => {
       const input = { path, maxBytes: format ? MAX_TRACK_BYTES : MAX_BYTES };
       const { text, ...read } = await isolated("preparedText", [input, { language, format }, shiftMs], signal);
@@ -60,14 +60,14 @@ export async function fetchSubtitles(fetch: FetchSubtitles): Promise<Result<Fetc
       notes.push(...read.notes.map((note) => `${subject}: ${note}.`));
     };
     const file = files.pathOf(`${name}-${at + 1}.bin`);
-    const found =
+    const fetched =
       "url" in source
         ? await fetchExtra({ ...KIND, url: source.url, path: file, subject }, (path) => use(path, null), {
             allow,
             signal,
           })
         : await usable(subject, () => use(source.path, source.format));
-    if (!found.ok) return found;
+    if (!fetched.ok) return fetched;
     paths.push(vtt);
   }
   return ok({ paths, notes });

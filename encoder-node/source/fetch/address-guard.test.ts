@@ -17,15 +17,15 @@ afterAll(() => void server.close());
 /** A resolver that gives the next of these answers at each look-up. */
 function resolver(...answers: readonly string[][]) {
   const left = [...answers];
-  const asked: string[] = [];
+  const hosts: string[] = [];
   const resolve: NonNullable<Guard["resolve"]> = (host, _, done) => {
-    asked.push(host);
+    hosts.push(host);
     done(
       null,
       (left.shift() ?? []).map((address) => ({ address, family: address.includes(":") ? 6 : 4 })),
     );
   };
-  return { resolve, asked };
+  return { resolve, asked: hosts };
 }
 
 const refuse = (host: string): AppError => new AppError("input_address_not_allowed", host);
@@ -60,10 +60,10 @@ test.each<[string, AllowPrivate]>([
 });
 
 it("reaches the operator's own origins wherever they are, and no other port of their hosts", async () => {
-  const own = (origin: string): AllowPrivate => ({ networks: "none", origins: [origin] });
-  expect(await reach("127.0.0.1", own(`http://127.0.0.1:${port}`))).toBe("reached");
+  const ownOrigin = (origin: string): AllowPrivate => ({ networks: "none", origins: [origin] });
+  expect(await reach("127.0.0.1", ownOrigin(`http://127.0.0.1:${port}`))).toBe("reached");
   const inside = resolver(["127.0.0.1"], ["127.0.0.1"]);
-  await expect(reach("127.0.0.1", own("http://127.0.0.1:1"), inside.resolve)).rejects.toMatchObject({
+  await expect(reach("127.0.0.1", ownOrigin("http://127.0.0.1:1"), inside.resolve)).rejects.toMatchObject({
     code: "input_address_not_allowed",
   });
 });

@@ -50,11 +50,11 @@ export function guardedAgent(guard: Guard): Agent {
       const isOwn = originAllowed(originOf(protocol, hostname, port), guard.allow);
       if (!isOwn && !hostAllowed(hostname, guard.allow))
         return done(guard.refuse(hostname.replace(/^\[|\]$/g, "")), null);
-      (isOwn ? connectFreely : connect)(options, (...made) => {
-        made[1]?.once("error", (error: NodeJS.ErrnoException) => {
+      (isOwn ? connectFreely : connect)(options, (...result) => {
+        result[1]?.once("error", (error: NodeJS.ErrnoException) => {
           if (error.code === "ECONNRESET") guard.onReset?.();
         });
-        done(...made);
+        done(...result);
       });
     },
   });

@@ -23,12 +23,12 @@ it("blames the node when its disk cannot be written", async () => {
 
 describe("a disk with too little space for", () => {
   const TOO_SMALL = { code: "node_busy", message: expect.stringContaining("too little disk space for the input") };
-  const kept = (): number => statSync(join(folder, "input")).size;
+  const storedBytes = (): number => statSync(join(folder, "input")).size;
 
   it("a whole source stays empty: nothing is written, and there is no retry", async () => {
     const { origin, seen } = await serve(sendClip);
     await expect(fetchTo(origin, { freeSpace: async () => CLIP.length - 1 })).rejects.toMatchObject(TOO_SMALL);
-    expect([seen.length, kept()]).toEqual([1, 0]);
+    expect([seen.length, storedBytes()]).toEqual([1, 0]);
     expect(await fetchTo(origin, { freeSpace: async () => CLIP.length })).toEqual(WHOLE);
   });
 
@@ -52,8 +52,8 @@ describe("a disk with too little space for", () => {
       fetchTo(origin, { maxBytes: 100 * MIB, freeSpace: async () => spaces.shift() ?? -1 }),
     ).rejects.toMatchObject(TOO_SMALL);
     expect(seen.length).toBe(1);
-    expect(kept()).toBeGreaterThan(31 * MIB);
-    expect(kept()).toBeLessThan(33 * MIB);
+    expect(storedBytes()).toBeGreaterThan(31 * MIB);
+    expect(storedBytes()).toBeLessThan(33 * MIB);
   });
 });
 
@@ -63,18 +63,18 @@ describe("a disk that several sources share", () => {
   it("reserves the declared size of a source until it is written or removed", async () => {
     let free = 100;
     const disk = new SourceDisk(async () => free);
-    const [one, other, late] = [disk.open(folder), disk.open(folder), disk.open(folder)];
-    await one.reserve(70);
-    await expect(other.reserve(40)).rejects.toMatchObject(BUSY);
-    await other.reserve(30);
+    const [first, second, late] = [disk.open(folder), disk.open(folder), disk.open(folder)];
+    await first.reserve(70);
+    await expect(second.reserve(40)).rejects.toMatchObject(BUSY);
+    await second.reserve(30);
     await expect(late.reserve(1)).rejects.toMatchObject(BUSY);
     // Bytes that are written need no reservation.
     free = 50;
-    await one.reserve(20);
+    await first.reserve(20);
     await late.reserve(0);
-    one.endReservation();
+    first.endReservation();
     await late.reserve(20);
-    other.close();
+    second.close();
     await late.reserve(50);
   });
 

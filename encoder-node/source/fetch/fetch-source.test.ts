@@ -209,13 +209,13 @@ describe("redirects", () => {
   });
 
   it("follows no redirect to the service's own origin, which only a signed URL may name", async () => {
-    const own = await serve(sendClip);
-    const policy = withSigned("none", [own.origin]);
-    expect(await fetchTo(`${own.origin}/storage/uploads/u?signature=x`, { allow: policy })).toEqual(WHOLE);
-    const redirecting = await serve(redirect(own.origin));
-    const allow = { networks: "none", origins: [redirecting.origin], signed: [own.origin] } as const;
+    const service = await serve(sendClip);
+    const policy = withSigned("none", [service.origin]);
+    expect(await fetchTo(`${service.origin}/storage/uploads/u?signature=x`, { allow: policy })).toEqual(WHOLE);
+    const redirecting = await serve(redirect(service.origin));
+    const allow = { networks: "none", origins: [redirecting.origin], signed: [service.origin] } as const;
     await expect(fetchTo(redirecting.origin, { allow })).rejects.toMatchObject({ code: "input_address_not_allowed" });
-    expect(own.seen).toHaveLength(1);
+    expect(service.seen).toHaveLength(1);
   });
 
   it.each([

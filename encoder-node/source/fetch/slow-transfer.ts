@@ -12,7 +12,7 @@ export type TransferState = {
 const MEASURED_MS = 1_000;
 /** Reading an outline takes some round trips, and the requests of an encode take as many. */
 const WORTHWHILE_MS = 3_000;
-/** A source that takes longer is fetched before an encode: it would occupy an encoder that waits for it. */
+/** Slower sources are downloaded before an encode, without holding an encode slot. */
 const MAX_MS = 15 * 60_000;
 
 /** Remaining time of the transfer at its rate until now, in ms; null while it is unknown. */

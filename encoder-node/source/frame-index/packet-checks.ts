@@ -82,9 +82,9 @@ function problemOfSteps(head: TrackHead, { pts }: PacketColumns, { steps, tickSe
 /** The decoder must return exactly the frames of the first packets. */
 function problemOfSample({ pts, flags }: PacketColumns, { packets, frames }: Sample): string | null {
   const expected = [...pts.subarray(0, packets)].filter((_, at) => ((flags[at] ?? 0) & DISCARD) === 0);
-  const shown = frames.toSorted((a, b) => a - b);
-  const same = expected.toSorted((a, b) => a - b).every((time, at) => time === shown[at]);
-  return same && expected.length === shown.length ? null : "its packets are not single frames";
+  const presented = frames.toSorted((a, b) => a - b);
+  const same = expected.toSorted((a, b) => a - b).every((time, at) => time === presented[at]);
+  return same && expected.length === presented.length ? null : "its packets are not single frames";
 }
 
 function problemOfEnd({ declaredEndTicks, timeBase }: TrackHead, { pts, duration }: PacketColumns): string | null {
@@ -96,8 +96,8 @@ function problemOfEnd({ declaredEndTicks, timeBase }: TrackHead, { pts, duration
 
 /** The rows of the frames that are shown, in presentation order. */
 function presentationOrder({ pts, flags }: PacketColumns): Uint32Array {
-  const shown = Uint32Array.from(pts.keys()).filter((row) => ((flags[row] ?? 0) & DISCARD) === 0);
-  return shown.sort((a, b) => (pts[a] ?? 0) - (pts[b] ?? 0));
+  const presented = Uint32Array.from(pts.keys()).filter((row) => ((flags[row] ?? 0) & DISCARD) === 0);
+  return presented.sort((a, b) => (pts[a] ?? 0) - (pts[b] ?? 0));
 }
 
 /** ffmpeg drops a frame that follows its predecessor sooner than this. In seconds. */
@@ -119,8 +119,8 @@ function problemOfOrder(
   }
   // Counts only frames that are shown: there are other packets between them.
   const place = new Uint32Array(pts.length);
-  let shown = 0;
-  for (const row of place.keys()) place[row] = ((flags[row] ?? 0) & DISCARD) === 0 ? shown++ : shown;
+  let presented = 0;
+  for (const row of place.keys()) place[row] = ((flags[row] ?? 0) & DISCARD) === 0 ? presented++ : presented;
   const far = order.some((row, at) => Math.abs((place[row] ?? 0) - at) > MAX_REORDER);
   return far ? "its timestamps do not increase" : null;
 }

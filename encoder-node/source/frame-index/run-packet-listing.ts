@@ -144,8 +144,8 @@ export function listPackets(
   signal: AbortSignal,
   onPacket: (packet: ListedPacket) => void,
 ): Promise<boolean> {
-  const shown = { ...listing, argv: [...argv, "-show_entries", ENTRIES, "-of", "compact"] };
-  return runPacketListingByLine(shown, signal, (line) => {
+  const withEntries = { ...listing, argv: [...argv, "-show_entries", ENTRIES, "-of", "compact"] };
+  return runPacketListingByLine(withEntries, signal, (line) => {
     // Side data is on separate lines.
     const [, stream, pts, dts, duration, bytes, flags = ""] = PACKET.exec(line) ?? [];
     if (stream === undefined) return true;

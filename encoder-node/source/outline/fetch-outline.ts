@@ -28,7 +28,7 @@ export type Outline = { readonly path: string; readonly source: SourcePiece; rea
 
 /** Longest silence of the host. */
 const STALL_MS = 10_000;
-/** Unlike a fetch of the whole source, this does not give way to other tasks. 10 MB arrive in time at 1 Mbit/s. */
+/** Reading an outline keeps its slot. 10 MB at 1 Mbit/s stay below this limit. */
 const LIMIT_MS = 90_000;
 /** Files have the header, the media and a few boxes more. */
 const MAX_BOXES = 32;

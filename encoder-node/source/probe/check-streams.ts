@@ -70,8 +70,8 @@ function isListedAs({ streams, format }: MediaProbe, listed: readonly ListedStre
   const videos = (kinds: readonly { readonly kind: Kind }[]) => kinds.filter(({ kind }) => kind === "video").length;
   const probed = streams.map(({ codec_type }) => ({ kind: kindOf(codec_type ?? "") }));
   const isInPlace = streams.every((stream) => {
-    const own = listed.find(({ index }) => index === stream.index);
-    return own !== undefined && isSame(hasPids ? stream : { ...stream, id: undefined }, own);
+    const same = listed.find(({ index }) => index === stream.index);
+    return same !== undefined && isSame(hasPids ? stream : { ...stream, id: undefined }, same);
   });
   return isInPlace && videos(probed) === videos(listed);
 }
@@ -89,8 +89,8 @@ function frameRate({ avg_frame_rate }: ProbedStream): number | null {
 
 function otherStreams({ version }: Tool, { streams }: MediaProbe, listed: readonly ListedStream[]): AppError {
   const probed = streams.map(({ codec_type }) => kindOf(codec_type ?? ""));
-  const found = listed.map(({ kind }) => kind);
-  const kinds = `other streams in the input (${kindList(found)}) than its inspection did (${kindList(probed)})`;
+  const listedKinds = listed.map(({ kind }) => kind);
+  const kinds = `other streams in the input (${kindList(listedKinds)}) than its inspection did (${kindList(probed)})`;
   const advice = "a node whose ffmpeg and ffprobe are of one version can encode it";
   return new AppError("node_failed", `The node's ffmpeg (${version}) finds ${kinds}; ${advice}.`);
 }

@@ -48,12 +48,12 @@ async function entriesOf(
 ): Promise<string[]> {
   const boxes = await boxesOf(file, from, to, left);
   if (next === undefined) return boxes.map(({ type }) => type);
-  const found: string[] = [];
+  const types: string[] = [];
   for (const { type, bodyAt, endAt } of boxes) {
     const skipped = type === "stsd" ? STSD_HEADER_BYTES : 0;
-    if (type === next) found.push(...(await entriesOf(file, { from: bodyAt + skipped, to: endAt }, path, left)));
+    if (type === next) types.push(...(await entriesOf(file, { from: bodyAt + skipped, to: endAt }, path, left)));
   }
-  return found;
+  return types;
 }
 
 /** The boxes in a range of the file, up to the first invalid box. */

@@ -47,11 +47,11 @@ export class PacketClock {
     const moved = (time: number | null): number | null => (time === null ? null : time + this.#offset);
     const isUsable = (time: number | null): boolean =>
       time !== null && (this.#mayRestart || !known || Math.abs(time - known.next) <= ERROR_THRESHOLD);
-    const [decoded, shown] = [moved(dts), moved(pts)].map((time) => (isUsable(time) ? time : null));
+    const [decoded, presented] = [moved(dts), moved(pts)].map((time) => (isUsable(time) ? time : null));
     if (decoded != null) this.#last = decoded;
-    const at = decoded ?? known?.next ?? shown ?? null;
+    const at = decoded ?? known?.next ?? presented ?? null;
     if (at !== null) this.#streams.set(stream, { dts: at, next: at + duration });
-    return shown ?? at;
+    return presented ?? at;
   }
 
   /** Moves a packet that starts another clock to its expected time. */

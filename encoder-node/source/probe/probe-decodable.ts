@@ -40,8 +40,8 @@ export async function probeDecodable(ffprobe: Tool, path: string, signal?: Abort
     const message = "The input is a HEIC or HEIF image, which is not supported; convert it to JPEG, PNG or AVIF first.";
     throw new AppError("input_codec_not_supported", message);
   }
-  const found = await probeFile(ffprobe, path, signal).catch((error: unknown) => explain(error, path, fileType));
-  const probe = await withScrambled(marked(found, fileType), path);
+  const probed = await probeFile(ffprobe, path, signal).catch((error: unknown) => explain(error, path, fileType));
+  const probe = await withScrambled(marked(probed, fileType), path);
   const video = chosenVideo(probe.streams);
   const isHidden = !video && probe.streams.some((stream) => stream.codec_type === "video" && isEncrypted(stream));
   if (isHidden) throw encryptedStream("video");

@@ -29,9 +29,9 @@ it.each([
 ])("finds the end of each track %s", async (_, name, range, endsMs) => {
   const audio = ["-f", "lavfi", "-i", "anullsrc=d=1", "-c:v", "mpeg4", "-g", "1", "-c:a", "pcm_s16le"];
   const path = await make(name, ...video(2), ...audio);
-  const found = await packetEndsMs(ffprobe, path, range, signal);
-  expect(found.size).toBe(endsMs.length);
-  for (const [at, endMs] of endsMs.entries()) expect(Math.abs((found.get(at) ?? 0) - endMs)).toBeLessThan(120);
+  const ends = await packetEndsMs(ffprobe, path, range, signal);
+  expect(ends.size).toBe(endsMs.length);
+  for (const [at, endMs] of endsMs.entries()) expect(Math.abs((ends.get(at) ?? 0) - endMs)).toBeLessThan(120);
 });
 
 it("reads as many packets as a day of video has", SLOW, async () => {

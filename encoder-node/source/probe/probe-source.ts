@@ -49,11 +49,11 @@ export async function probeSource(
   const local = typeof file === "string" ? { path: file } : file;
   const probe = await probeDecodable(ffprobe, local.path, signal);
   const video = chosenVideo(probe.streams);
-  const [timed, found] = await Promise.all([
+  const [timed, ofFrames] = await Promise.all([
     withAudioTimes(ffprobe, local, probe, signal),
     video ? frameData({ ffprobe, signal }, local, video) : {},
   ]);
-  const streams = timed.streams.map((stream) => (stream.index === video?.index ? { ...stream, ...found } : stream));
+  const streams = timed.streams.map((stream) => (stream.index === video?.index ? { ...stream, ...ofFrames } : stream));
   return { ...timed, streams };
 }
 
@@ -83,8 +83,8 @@ async function frameData(
     const { stdout } = await runFfprobe({ ffprobe, path, options, signal });
     const { frames } = Frames.parse(JSON.parse(stdout));
     const [first = [], ...later] = frames.map((frame) => frame.side_data_list ?? []);
-    const found = [...first.filter(({ rotation }) => rotation !== 0), ...later.flat().filter(isCaptions)];
-    const added = KINDS.flatMap((isKind) => (side_data_list.some(isKind) ? [] : (found.find(isKind) ?? [])));
+    const sideData = [...first.filter(({ rotation }) => rotation !== 0), ...later.flat().filter(isCaptions)];
+    const added = KINDS.flatMap((isKind) => (side_data_list.some(isKind) ? [] : (sideData.find(isKind) ?? [])));
     return {
       ...(frames[0]?.color_transfer === HLG ? { color_transfer: HLG } : {}),
       ...(added.length > 0 ? { side_data_list: [...side_data_list, ...added] } : {}),

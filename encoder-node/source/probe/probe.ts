@@ -32,8 +32,8 @@ export async function probeFile(
     const message = `The input has ${probe.streams.length} streams; at most ${MAX_STREAMS} are allowed.`;
     throw new AppError("input_not_media", message);
   }
-  const shown = shownProbe(probe, path);
-  return { ...shown, streams: withPrograms(shown.streams, JSON.parse(stdout)) };
+  const visible = shownProbe(probe, path);
+  return { ...visible, streams: withPrograms(visible.streams, JSON.parse(stdout)) };
 }
 
 /** Demuxers by extension: ffprobe takes larger images for sequences (`image2`), which are not allowed. */
@@ -99,8 +99,8 @@ function withPrograms(streams: readonly ProbedStream[], output: unknown): Probed
   const programs = Programs.safeParse(output).data?.programs ?? [];
   if (programs.length < 2) return [...streams];
   return streams.map((stream) => {
-    const own = programs.filter((program) => program.streams.some(({ index }) => index === stream.index));
-    return own.length === 0 ? stream : { ...stream, programs: own.map(({ program_id }) => program_id) };
+    const containing = programs.filter((program) => program.streams.some(({ index }) => index === stream.index));
+    return containing.length === 0 ? stream : { ...stream, programs: containing.map(({ program_id }) => program_id) };
   });
 }
 
@@ -112,7 +112,7 @@ function isPlayable(stream: ProbedStream): boolean {
 /** The failure of a file with only codecs that ffmpeg does not know, such as MPEG-H; null for other files. */
 function unknownCodec(streams: readonly ProbedStream[] = []): AppError | null {
   const media = streams.filter(({ codec_type }) => codec_type === "audio" || codec_type === "video");
-  const problem = media.map(undecodable).find((found) => found?.code === "input_codec_not_supported");
+  const problem = media.map(undecodable).find((failure) => failure?.code === "input_codec_not_supported");
   return problem ? new AppError(problem.code, undecodableFailure(problem).message) : null;
 }
 

@@ -59,9 +59,9 @@ export async function readPackets(
   const listing = { ffprobe, source: { path, isOutline }, argv: options };
   const isClean = await listPackets(listing, signal, (packet) => {
     present.add(packet.stream);
-    const own = alone.get(packet.stream) ?? new PacketClock(mayRestart);
-    alone.set(packet.stream, own);
-    const begin = own.presented(packet);
+    const clock = alone.get(packet.stream) ?? new PacketClock(mayRestart);
+    alone.set(packet.stream, clock);
+    const begin = clock.presented(packet);
     addPacket({ ...packet, begin }, startSeconds, ofAlone);
     addPacket(
       { ...packet, begin: used.has(packet.stream) ? together.presented(packet) : begin },

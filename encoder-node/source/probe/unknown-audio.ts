@@ -43,9 +43,9 @@ export async function withAudioTimes(
 async function withChannels(ffprobe: Tool, path: string, probe: MediaProbe, signal: AbortSignal): Promise<MediaProbe> {
   const amount = ["-probesize", String(PROBE_BYTES), "-analyzeduration", String(PROBE_SECONDS * 1e6)];
   const { stdout } = await runFfprobe({ ffprobe, path, options: [...amount, "-show_format", "-show_streams"], signal });
-  const found = MediaProbe.parse(JSON.parse(stdout)).streams;
+  const all = MediaProbe.parse(JSON.parse(stdout)).streams;
   const streams = probe.streams.map((stream) => {
-    const longer = found.find(({ index, codec_name }) => index === stream.index && codec_name === stream.codec_name);
+    const longer = all.find(({ index, codec_name }) => index === stream.index && codec_name === stream.codec_name);
     if (!longer || !isUnknown(stream) || isUnknown(longer)) return stream;
     const { channels, channel_layout, sample_fmt, sample_rate } = longer;
     return { ...stream, channels, channel_layout, sample_fmt, sample_rate };

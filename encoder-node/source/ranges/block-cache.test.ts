@@ -153,8 +153,8 @@ describe("a block cache", () => {
 describe("a job's cache", () => {
   it("shares a job's cache among its tasks, keeps it for a while, and removes it", async () => {
     const { origin, seen } = await serve((request, response) => sendRange(CLIP, request, response));
-    const own = join(folder, "shared");
-    const shared = new SharedBlockCaches(own, { keepMs: 60, blockBytes: BLOCK });
+    const cacheFolder = join(folder, "shared");
+    const shared = new SharedBlockCaches(cacheFolder, { keepMs: 60, blockBytes: BLOCK });
     const rangeSource = { pieces: [{ url: origin, sizeBytes: CLIP.length }], allow: "loopback" } as const;
     const first = await shared.acquire("job", rangeSource);
     const second = await shared.acquire("job", rangeSource);
@@ -165,12 +165,12 @@ describe("a job's cache", () => {
     expect((await readOn(third.cache.reader(), 0, 100)).equals(CLIP.subarray(0, 100))).toBe(true);
     expect(seen.length).toBe(1);
     third.release();
-    await expect.poll(() => readdir(own)).toEqual([]);
+    await expect.poll(() => readdir(cacheFolder)).toEqual([]);
     const fourth = await shared.acquire("job", rangeSource);
     await readOn(fourth.cache.reader(), 0, 100);
     expect(seen.length).toBe(2);
     await shared.clear();
-    expect(existsSync(own)).toBe(false);
+    expect(existsSync(cacheFolder)).toBe(false);
   });
 
   it("blames the node when a cache cannot be created", async () => {

@@ -23,7 +23,7 @@ export const RANGE_INPUT_OPTIONS: readonly string[] = [
   ...["-codec_whitelist", ALLOWED_DECODERS],
   // A value that is not an http URL overrides `http_proxy` in the environment.
   ...["-http_proxy", "none", "-icy", "0"],
-  // Bytes that are in the socket's buffers when ffmpeg seeks were fetched in vain.
+  // A small buffer: ffmpeg throws it away when it seeks.
   ...["-recv_buffer_size", "65536"],
   // ffmpeg 5.1 jumps over each gap of 64 kB by a new request: 12 for a second of audio beside a video of 20 Mbit/s.
   ...["-short_seek_size", String(BLOCK_BYTES)],

@@ -57,12 +57,13 @@ export async function prepareCaptions(work: CaptionsWork, deps: FontDeps): Promi
   for (const { index, burn } of burning) {
     const { font } = burn.style;
     const fonts = await requestedFont({ index, font, folder: work.folder, fontsFolder, packaged }, deps);
-    const made = fonts.ok ? await captionsFor({ index, burn, fonts: fonts.value }, work, deps) : fonts;
-    if (!made.ok) failed.push({ output: index, failure: made.error });
-    else if ("path" in made.value) bitmaps.set(index, made.value);
+    const captions = fonts.ok ? await captionsFor({ index, burn, fonts: fonts.value }, work, deps) : fonts;
+    if (!captions.ok) failed.push({ output: index, failure: captions.error });
+    else if ("path" in captions.value) bitmaps.set(index, captions.value);
     else {
-      scripts.set(index, made.value.script);
-      if (made.value.notes.length > 0) notes.set(index, `The captions of \`burn\`: ${made.value.notes.join("; ")}.`);
+      const { script, notes: ofScript } = captions.value;
+      scripts.set(index, script);
+      if (ofScript.length > 0) notes.set(index, `The captions of \`burn\`: ${ofScript.join("; ")}.`);
     }
   }
   return { burns: { scripts, bitmaps, fontsFolder }, failed, notes };

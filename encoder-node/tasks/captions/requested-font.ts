@@ -33,11 +33,11 @@ export async function requestedFont(request: FontRequest, deps: FontDeps): Promi
   const { index, font, folder, fontsFolder, packaged } = request;
   const files = await filesOf(font, join(folder, `font-${index}.bin`), deps);
   if (!files.ok) return files;
-  const own = files.value;
-  for (const [at, { path }] of own.entries()) await copyFile(path, join(fontsFolder, `${index}-${at}`));
-  const chosen = own[0] ?? packaged.find(({ family }) => family === PACKAGED_FAMILY);
+  const requested = files.value;
+  for (const [at, { path }] of requested.entries()) await copyFile(path, join(fontsFolder, `${index}-${at}`));
+  const chosen = requested[0] ?? packaged.find(({ family }) => family === PACKAGED_FAMILY);
   if (!chosen) throw new Error("The packaged fonts are not complete");
-  return ok({ chosen, known: [...packaged, ...own] });
+  return ok({ chosen, known: [...packaged, ...requested] });
 }
 
 const FONT = {
@@ -59,12 +59,12 @@ async function filesOf(
     if (files) return ok(files);
     return err({ code: "encoder_not_available", message: `The encoder node has no font \`${font.name}\`.` });
   }
-  const found: FontFile[] = [];
+  const fonts: FontFile[] = [];
   const check = async (): Promise<void> => {
     const read = await readFontFile(path);
     if (!read) throw new AppError("input_not_media", "The file is no font");
-    found.push({ ...read, path });
+    fonts.push({ ...read, path });
   };
   const fetched = await fetchExtra({ ...FONT, url: font.url, path }, check, { allow, signal });
-  return fetched.ok ? ok(found) : fetched;
+  return fetched.ok ? ok(fonts) : fetched;
 }

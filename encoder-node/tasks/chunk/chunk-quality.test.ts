@@ -41,8 +41,8 @@ test("a long message of several lines is reported as a single line", async () =>
   await writeFile(path, "");
   await appendQuality(path, { track: "video", failure });
   const quality = await readChunkQuality(path, "video", 0);
-  for (const one of [quality, { track: "video", failure }]) {
-    const report = qualityReport(one ? [one] : []);
+  for (const result of [quality, { track: "video", failure }]) {
+    const report = qualityReport(result ? [result] : []);
     expect(report.failure).toMatch(/^ffmpeg failed: no long/);
     expect(QualityReport.safeParse(report)).toMatchObject({ success: true });
   }

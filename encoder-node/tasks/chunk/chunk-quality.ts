@@ -50,8 +50,8 @@ export async function measureChunk(
   }));
   for await (const { output, tracks: qualities } of measureTracks({ ...request, outputs }, deps)) {
     for (const quality of qualities) {
-      const made = tracks.find((one) => one.output === output && one.track === quality.track);
-      if (made) await appendQuality(made.path, quality);
+      const track = tracks.find((candidate) => candidate.output === output && candidate.track === quality.track);
+      if (track) await appendQuality(track.path, quality);
     }
   }
 }

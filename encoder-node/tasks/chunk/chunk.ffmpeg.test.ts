@@ -81,11 +81,11 @@ it("encodes a chunk in software when hardware fails, unless other chunks were en
     `case "$*" in *_nvenc*) exit 187;; *) exec "${tools.ffmpeg.path}" "$@";; esac`,
   );
   const { capabilities } = testBed.node.depsOf(leaseOf(job, "any"), task, {});
-  const given = { ...testBed.bucket, ffmpeg, capabilities: { ...capabilities, hardware: NVENC } };
+  const changes = { ...testBed.bucket, ffmpeg, capabilities: { ...capabilities, hardware: NVENC } };
   // NVENC does not support small frames.
   const outputs = [specOf({ format: "mp4:240p" }, 0)];
   const encodedBy = (encoder: string | null): Promise<TaskResult> =>
-    chunk({ ...task, outputs, encoder }, testBed.node.depsOf(leaseOf(job, "hw"), task, given));
+    chunk({ ...task, outputs, encoder }, testBed.node.depsOf(leaseOf(job, "hw"), task, changes));
   expect(await encodedBy(null)).toMatchObject({ encoder: "libx264 n7" });
   await expect(encodedBy("h264_nvenc n7")).rejects.toMatchObject({ code: "encoding_failed" });
   await expect(encodedBy("libx264 n6")).rejects.toMatchObject({ code: "encoder_not_available" });

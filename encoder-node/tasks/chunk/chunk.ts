@@ -54,11 +54,11 @@ async function withTargets(
   const originUs = ptsOriginUs(request.probe);
   const fromMs = from ? (from.splitUs + originUs) / 1000 : 0;
   const toMs = to ? (to.splitUs + originUs) / 1000 : (track?.endMs ?? fromMs);
-  const found = await findTargets({ ...request, folder, range: { fromMs, toMs } }, request.outputs, deps);
-  const targets = [...found.reports].flatMap(([output, reports]) =>
+  const search = await findTargets({ ...request, folder, range: { fromMs, toMs } }, request.outputs, deps);
+  const targets = [...search.reports].flatMap(([output, reports]) =>
     reports.map((target) => ({ output, target: { ...target, tried: [] } })),
   );
-  return { request: { ...request, outputs: found.outputs }, targets: targets.length > 0 ? { targets } : {} };
+  return { request: { ...request, outputs: search.outputs }, targets: targets.length > 0 ? { targets } : {} };
 }
 
 /** The source, and the outputs to encode. */

@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import type { ScratchTrack } from "#shared/protocol/scratch.ts";
 import { fileContent } from "../../upload/content.ts";
 import { putScratch, scratchName } from "../../workspace/scratch.ts";
-import { signedOf } from "../../workspace/signed-scratch.ts";
+import { presignedOf } from "../../workspace/signed-scratch.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 
 /** A file with a whole track, or with a chunk of a track. */
@@ -21,7 +21,7 @@ export type EncodedTrack = {
  */
 export async function storeTracks(tracks: readonly EncodedTrack[], deps: TaskDeps): Promise<ScratchTrack[]> {
   const { lease } = deps.assignment;
-  const names = signedOf(deps.assignment)?.puts ?? [];
+  const names = presignedOf(deps.assignment)?.puts ?? [];
   const areNamed = names.length >= tracks.length;
   const files = await Promise.all(
     tracks.map(async ({ path }, at) => {

@@ -66,7 +66,7 @@ export type RunResult = {
 /** Checks the files of an output, or the tracks of a stream. Returns a failure when they are not as planned. */
 export async function checkOutput(
   planned: PlannedOutput,
-  { task, files: made, publications, uploads }: RunResult,
+  { task, files: runFiles, publications, uploads }: RunResult,
   deps: TaskDeps,
 ): Promise<MadeOutput | FailedOutput> {
   const { output, growing } = planned;
@@ -76,15 +76,15 @@ export async function checkOutput(
   try {
     if (publication) {
       await publication.check();
-      const videos = madeVideos(planned, made.folder);
-      const dropped = droppedIn(task.outputs.find(({ index }) => index === output));
+      const videos = madeVideos(planned, runFiles.folder);
+      const dropped = droppedVariants(task.outputs.find(({ index }) => index === output));
       return { output, files: [], probe: null, publication, videos, ...dropped };
     }
-    const files = await Promise.all(planned.files.map((name) => madeFile(made.pathOf(name))));
+    const files = await Promise.all(planned.files.map((name) => madeFile(runFiles.pathOf(name))));
     const [first] = files;
     const isImage = task.outputs.some(({ index, type }) => index === output && type === "image");
     if (isImage) {
-      if (planned.neededFrame) await checkDecoded(planned.neededFrame, made);
+      if (planned.neededFrame) await checkDecoded(planned.neededFrame, runFiles);
       const probe = first ? await probeSmallFile(deps.ffprobe, first.path, deps.signal) : null;
       return { output, files, probe };
     }
@@ -92,10 +92,10 @@ export async function checkOutput(
     const probe = await probeResult(first.path, deps);
     checkTracks(planned.tracks, probe);
     await checkTrackEnds(planned.tracks, { path: first.path, probe }, deps);
-    const videos = madeVideos(planned, made.folder);
+    const videos = madeVideos(planned, runFiles.folder);
     if (!growing) return { output, files, probe, videos };
     const file = await uploadable(first, growing.indexAtEnd, early);
-    return { output, files: [file], probe: ofSize(probe, file.sizeBytes), videos };
+    return { output, files: [file], probe: withSize(probe, file.sizeBytes), videos };
   } catch (error) {
     await early?.stop();
     deps.signal.throwIfAborted();
@@ -104,11 +104,11 @@ export async function checkOutput(
   }
 }
 
-const droppedIn = (spec: OutputSpec | undefined): Pick<MadeOutput, "dropped"> =>
+const droppedVariants = (spec: OutputSpec | undefined): Pick<MadeOutput, "dropped"> =>
   spec?.type === "httpstream" && spec.dropped ? { dropped: spec.dropped } : {};
 
-/** Returns the probe of the same file with another size: an index at the front may leave some bytes free. */
-function ofSize(probe: MediaProbe, sizeBytes: number): MediaProbe {
+/** The probe with the real file size, which a `free` box may change. */
+function withSize(probe: MediaProbe, sizeBytes: number): MediaProbe {
   const { format } = probe;
   const seconds = Number(format.duration);
   if (format.size === String(sizeBytes) || !(seconds > 0)) return probe;

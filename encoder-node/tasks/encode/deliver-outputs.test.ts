@@ -51,7 +51,7 @@ function depsOf(report: TaskDeps["report"]) {
   });
 }
 
-async function made(output: number, sizeBytes = 10) {
+async function encodedOutput(output: number, sizeBytes = 10) {
   const path = join(folder, `${output}.bin`);
   await writeFile(path, Buffer.alloc(sizeBytes));
   return { output, files: [{ path, sizeBytes }], probe: null };
@@ -63,12 +63,12 @@ it("reports each output as soon as it is stored, small files first, and leaves t
   const reported: number[] = [];
   const deps = depsOf(async (reports) => reported.push(...outputsOf(reports)) > 0);
   const delivery = openDelivery(4, deps);
-  delivery.add([await made(1, 3_000_000), { output: 3, failure }, await made(0)]);
+  delivery.add([await encodedOutput(1, 3_000_000), { output: 3, failure }, await encodedOutput(0)]);
   await vi.waitFor(() => expect(reported.toSorted()).toEqual([0, 1, 3]));
   expect(stored).toEqual(["/0", "/1"]);
   // No upload progress is reported while other outputs are encoded.
   expect(deps.reported).toEqual([]);
-  delivery.add([await made(2)]);
+  delivery.add([await encodedOutput(2)]);
   expect(await delivery.finish()).toMatchObject([{ status: "made", output: 2 }]);
   expect(deps.reported.at(-1)).toEqual({ stage: "uploading", fraction: 1 });
 });
@@ -78,7 +78,7 @@ it("leaves outputs to the task's report when the control plane does not accept t
     3,
     depsOf(async () => false),
   );
-  delivery.add([await made(0), await made(1), { output: 2, failure }]);
+  delivery.add([await encodedOutput(0), await encodedOutput(1), { output: 2, failure }]);
   expect(outputsOf(await delivery.finish()).toSorted()).toEqual([0, 1, 2]);
 });
 
@@ -90,7 +90,7 @@ it("fails all outputs when the storage rejects them, and names the storage's err
     response.writeHead(403).end("<Error><Code>AccessDenied</Code></Error>");
   };
   const delivery = openDelivery(2, deps);
-  delivery.add([await made(0), await made(1)]);
+  delivery.add([await encodedOutput(0), await encodedOutput(1)]);
   const denied = { status: "failed", failure: { code: "storage_denied" } };
   expect(await delivery.finish()).toMatchObject([denied, denied]);
   // Twice each: the first signature may have expired.
@@ -102,7 +102,7 @@ it("stops uploads when the work is aborted", async () => {
   const deps = { ...depsOf(async () => true), signal: abort.signal };
   respond = () => undefined;
   const delivery = openDelivery(2, deps);
-  delivery.add([await made(0)]);
+  delivery.add([await encodedOutput(0)]);
   const finished = delivery.finish();
   setTimeout(() => abort.abort(new Error("cancelled")), 50);
   await expect(finished).rejects.toThrow("cancelled");

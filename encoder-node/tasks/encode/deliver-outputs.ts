@@ -52,8 +52,8 @@ export function openDelivery(count: number, taskDeps: TaskDeps, verified: Promis
     if ("failure" in encoded) return report(failed(encoded));
     try {
       if (down) return await report(failed({ output: encoded.output, failure: down }));
-      const made = await uploaded(encoded, { ...deps, limiter, meter, storageDown: () => down }, deps.trace);
-      await report(await withQuality(made, encoded, deps.signal));
+      const stored = await uploaded(encoded, { ...deps, limiter, meter, storageDown: () => down }, deps.trace);
+      await report(await withQuality(stored, encoded, deps.signal));
     } catch (error) {
       deps.signal.throwIfAborted();
       const failure = uploadFailure(error);
@@ -105,10 +105,10 @@ const bytesOf = (output: Encoded): number =>
 const smallestFirst = (outputs: readonly Encoded[]): Encoded[] => outputs.toSorted((a, b) => bytesOf(a) - bytesOf(b));
 
 /** Stores an output in a span of its own. Throws as `stored` does. */
-async function uploaded(made: MadeOutput, deps: StoreDeps, trace: TaskTrace): Promise<OutputReport> {
-  const end = trace.begin("upload", { "copra.output": made.output });
+async function uploaded(encoded: MadeOutput, deps: StoreDeps, trace: TaskTrace): Promise<OutputReport> {
+  const end = trace.begin("upload", { "copra.output": encoded.output });
   try {
-    const report = await stored(made, deps);
+    const report = await stored(encoded, deps);
     end("failure" in report ? report.failure.code : null);
     return report;
   } catch (error) {
@@ -118,14 +118,14 @@ async function uploaded(made: MadeOutput, deps: StoreDeps, trace: TaskTrace): Pr
 }
 
 /** Stores all files of an output. Throws AppError `storage_*`, and as `requestUploads` does. */
-async function stored(made: MadeOutput, deps: StoreDeps): Promise<OutputReport> {
-  const { output, publication, probe, files } = made;
+async function stored(encoded: MadeOutput, deps: StoreDeps): Promise<OutputReport> {
+  const { output, publication, probe, files } = encoded;
   if (!publication) {
-    return { status: "made", output, files: await storeFiles(output, files, deps), probe, ...described(made) };
+    return { status: "made", output, files: await storeFiles(output, files, deps), probe, ...described(encoded) };
   }
   const result = await publication.finish((bytes) => deps.meter.update(publication, bytes));
   if (!result.ok) return failed({ output, failure: result.error });
-  return { status: "made", output, probe: null, ...result.value, ...described(made) };
+  return { status: "made", output, probe: null, ...result.value, ...described(encoded) };
 }
 
 const described = ({

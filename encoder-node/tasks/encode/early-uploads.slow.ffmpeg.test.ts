@@ -88,7 +88,7 @@ const WHOLE: Source = { probed: "source.mp4", read: "source.mp4", formats: FORMA
 
 async function encoded(
   ticket: (file: Requested) => UploadTicket,
-  given: Partial<TaskDeps> = {},
+  changes: Partial<TaskDeps> = {},
   { probed, read, formats }: Source = WHOLE,
 ) {
   const path = join(folder, read);
@@ -102,7 +102,7 @@ async function encoded(
     releaseSlot: () => {
       isEncoding = false;
     },
-    ...given,
+    ...changes,
   });
   const result = await encode(task, deps);
   if (result.kind !== "encode") throw new Error("Not the result of an encode");

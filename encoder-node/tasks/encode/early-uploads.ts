@@ -28,14 +28,14 @@ export function openEarlyUploads(verified: Promise<void>, deps: UploadDeps): Ear
   const started: EarlyUpload[] = [];
   const shared = { ...deps, limiter: new Limiter(PARALLEL_PARTS) };
   return {
-    follow(outputs, made) {
+    follow(outputs, runFiles) {
       let written = 0;
       const byOutput = new Map<number, EarlyUpload>();
       for (const { output, files, growing } of outputs) {
         const [name, ...others] = files;
         if (!growing || name === undefined || others.length > 0) continue;
         const { reservedBytes } = growing;
-        const file = { output, find: () => made.take(name), reservedBytes, fraction: () => written };
+        const file = { output, find: () => runFiles.take(name), reservedBytes, fraction: () => written };
         byOutput.set(output, openEarlyUpload(file, verified, shared));
       }
       started.push(...byOutput.values());

@@ -19,7 +19,7 @@ import { checkOutput, type MadeOutput, type RunResult } from "./check-output.ts"
 import type { Encoded } from "./deliver-outputs.ts";
 import type { EarlyUploads } from "./early-uploads.ts";
 import type { EncodeDeps } from "./encode-source.ts";
-import { type Extras, fetchExtras } from "./fetch-extras.ts";
+import { type Attachments, fetchExtras } from "./fetch-extras.ts";
 import { type FoundGains, findGains, type LoudnessWork } from "./find-gains.ts";
 import { type FoundTargets, findTargets } from "./find-targets.ts";
 import { openMeasuring } from "./measure-outputs.ts";
@@ -45,8 +45,8 @@ export type EncodeWork = {
 };
 
 /** Makes all outputs of the task, except outputs whose watermark or subtitles cannot be fetched. */
-export async function encodeOutputs(given: EncodeWork, encodeDeps: EncodeDeps): Promise<void> {
-  const work = withLoggedFailures(given, encodeDeps);
+export async function encodeOutputs(requested: EncodeWork, encodeDeps: EncodeDeps): Promise<void> {
+  const work = withLoggedFailures(requested, encodeDeps);
   const { outputs } = work.task;
   const { source, loopbackOptions, folder } = work;
   const { probe } = work.task;
@@ -63,7 +63,7 @@ export async function encodeOutputs(given: EncodeWork, encodeDeps: EncodeDeps): 
   );
   work.onEncoded(failed);
   for (const [output, path] of extras.texts) {
-    work.onEncoded([withLacking(await madeText(output, path, deps), extras.lacking)]);
+    work.onEncoded([addMissingTracksNote(await madeText(output, path, deps), extras.lacking)]);
   }
   const equipped = { ...work, ...extras, notes: new Map() };
   const inputs = { ...read, watermarks: extras.watermarks };
@@ -73,16 +73,16 @@ export async function encodeOutputs(given: EncodeWork, encodeDeps: EncodeDeps): 
   const { audioFiles } = extras;
   const leveled = await withGains({ ...inputs, folder, probe, audioFiles }, texted, work.onEncoded, deps);
   const searched = await findTargets({ ...inputs, folder, probe }, leveled.outputs, deps);
-  const found = withoutSimilar(work.task, searched);
-  const task = { ...work.task, outputs: found };
+  const dissimilar = withoutSimilar(work.task, searched);
+  const task = { ...work.task, outputs: dissimilar };
   const measuring = openMeasuring({ ...inputs, task, folder }, deps);
   const onEncoded: EncodeWork["onEncoded"] = (encoded) =>
     work.onEncoded(
       measuring.add(
-        encoded.map((each) => withLacking(withLoudness(searched.withTargets(each), leveled), extras.lacking)),
+        encoded.map((each) => addMissingTracksNote(withLoudness(searched.withTargets(each), leveled), extras.lacking)),
       ),
     );
-  await planAndRun({ ...equipped, task, onEncoded }, found, deps);
+  await planAndRun({ ...equipped, task, onEncoded }, dissimilar, deps);
   await measuring.run();
 }
 
@@ -111,12 +111,12 @@ function withLoudness(encoded: Encoded, { reports }: FoundGains): Encoded {
 }
 
 /** The subtitles of a video with the traits that were found; none if its input has none of them. */
-export function withTextTracks(spec: OutputSpec, tracks: Extras["textTracks"]): OutputSpec {
+export function withTextTracks(spec: OutputSpec, tracks: Attachments["textTracks"]): OutputSpec {
   if (spec.type !== "video") return spec;
   const { subtitles: _, ...plain } = spec;
-  const found = tracks.get(spec.index)?.traits;
-  if (!found) return plain;
-  const subtitles = found.map(({ default: isDefault, isForced = false, isCaptions = false }) => ({
+  const traits = tracks.get(spec.index)?.traits;
+  if (!traits) return plain;
+  const subtitles = traits.map(({ default: isDefault, isForced = false, isCaptions = false }) => ({
     default: isDefault,
     forced: isForced,
     kind: isCaptions ? ("captions" as const) : ("subtitles" as const),
@@ -129,10 +129,10 @@ async function madeText(output: number, path: string, deps: EncodeDeps): Promise
 }
 
 /** Adds the note about text tracks that the output lacks. */
-export function withLacking<Made extends Encoded>(made: Made, lacking: Extras["lacking"]): Made {
-  const note = lacking.get(made.output);
-  if (note === undefined || "failure" in made) return made;
-  return { ...made, note: [made.note, note].filter((sentence) => sentence !== undefined).join(" ") };
+export function addMissingTracksNote<Made extends Encoded>(encoded: Made, lacking: Attachments["lacking"]): Made {
+  const note = lacking.get(encoded.output);
+  if (note === undefined || "failure" in encoded) return encoded;
+  return { ...encoded, note: [encoded.note, note].filter((sentence) => sentence !== undefined).join(" ") };
 }
 
 /** Logs each failed output by its number: the task may still complete. */
@@ -148,7 +148,7 @@ const withLoggedFailures = (work: EncodeWork, { log }: EncodeDeps): EncodeWork =
 });
 
 type EquippedWork = EncodeWork &
-  Extras & {
+  Attachments & {
     /** By output: a note that the hardware encoder failed. With any note, no hardware is used. */
     readonly notes: ReadonlyMap<number, string>;
   };
@@ -219,8 +219,8 @@ async function makeOutputs(
   });
   deps.signal.throwIfAborted();
   if (!failed || useless.aborted) {
-    const made = { task: work.task, files, publications, uploads: uploads.byOutput };
-    const checked = await checkOutputs(command.outputs, made, deps);
+    const result = { task: work.task, files, publications, uploads: uploads.byOutput };
+    const checked = await checkOutputs(command.outputs, result, deps);
     return keepOrRepeat(checked, command, work, deps);
   }
   await Promise.all([...publications.values(), uploads].map((each) => each.stop()));
@@ -264,8 +264,8 @@ async function keepOrRepeat(
     command.outputs.filter(({ output }) => failed.has(output)),
     false,
   );
-  const kept = encoded.filter(({ output }) => !notes.has(output)).map((each) => described(each, command, work));
-  work.onEncoded(kept);
+  const valid = encoded.filter(({ output }) => !notes.has(output)).map((each) => described(each, command, work));
+  work.onEncoded(valid);
   if (notes.size === 0) return;
   const again = command.outputs.filter(({ output }) => notes.has(output));
   await planAndRun({ ...work, notes }, specsOf(work, again), deps);
@@ -300,10 +300,10 @@ async function checkOutputs(outputs: readonly PlannedOutput[], result: RunResult
 /** Returns the outputs with their rate factors. Streams that drop similar variants know which variants these are. */
 export function withoutSimilar(
   { probe, outputs }: TaskOf<"encode">,
-  { outputs: found, kbpsOf }: FoundTargets,
+  { outputs: searched, kbpsOf }: FoundTargets,
 ): OutputSpec[] {
   const source = chooseTracks(probe);
-  return found.map((spec) => {
+  return searched.map((spec) => {
     const requested = outputs.find(({ index }) => index === spec.index);
     if (spec.type !== "httpstream" || requested?.type !== "httpstream") return spec;
     const dropped = similarVideos(requested, source, (_, video) => kbpsOf(spec.index, video));

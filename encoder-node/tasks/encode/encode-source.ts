@@ -43,9 +43,9 @@ export async function withEncodeSource<Value>(
   if (!mayReadRanges(task)) return withFile(task, deps, work);
   // A version other than the inspected version must arrive as a whole to be judged.
   const isInspected = ({ sizeBytes }: SourcePiece): boolean => String(sizeBytes) === probe.format.size;
-  const found = await acquireUnlessSlow(task, deps, isInspected);
-  if ("path" in found) return released(found, (release) => work({ source: found.path, release }, deps));
-  const { sizeBytes, validator } = found.ranges;
+  const acquired = await acquireUnlessSlow(task, deps, isInspected);
+  if ("path" in acquired) return released(acquired, (release) => work({ source: acquired.path, release }, deps));
+  const { sizeBytes, validator } = acquired.ranges;
   const source = { from: "origin" as const, sizeBytes, ...(validator ? { validator } : {}) };
   try {
     return await withRangedSource({ ...task, source, allWithinMs: ALL_MS }, deps, (served, ranged) =>

@@ -273,14 +273,14 @@ few(1).each(Object.entries(GPUS))("encodes in software when a GPU is %s, and add
   const script = `#!/bin/sh\ncase "$*" in *_nvenc*) ${shell};; *) exec "${tools.ffmpeg.path}" "$@";; esac\n`;
   await writeFile(ffmpeg, script, { mode: 0o755 });
   const formats = ["mp4:240p", "mp4:240p:x:level=30", "mp4:x"];
-  const made = await reports("clip.mp4", formats, { ffmpeg, hardware: NVENC });
+  const outputs = await reports("clip.mp4", formats, { ffmpeg, hardware: NVENC });
   const note = `Encoded in software, because the hardware encoder h264_nvenc ${why}.`;
-  expect(made).toMatchObject([
+  expect(outputs).toMatchObject([
     { status: "made", encoder: "libx264", note },
     { status: "made", encoder: "libx264" },
     { status: "made", encoder: "aac" },
   ]);
-  expect(made.filter((report) => "note" in report)).toHaveLength(1);
+  expect(outputs.filter((report) => "note" in report)).toHaveLength(1);
 });
 
 it("encodes in software when the result of a GPU is unusable", async () => {

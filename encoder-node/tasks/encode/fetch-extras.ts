@@ -21,7 +21,7 @@ import { type PackedTexts, packTexts, withCues, writtenAs } from "./pack-texts.t
 import type { ReadBitmaps } from "./read-bitmaps.ts";
 import type { ReadTexts } from "./read-texts.ts";
 
-export type Extras = {
+export type Attachments = {
   /** Files by URL. */
   readonly watermarks: ReadonlyMap<string, string>;
   readonly subtitles: SubtitleFiles;
@@ -50,7 +50,7 @@ export type ExtrasWork = {
 export async function fetchExtras(
   work: ExtrasWork,
   deps: TaskDeps,
-): Promise<Extras & Pick<PreparedCaptions, "burns" | "failed">> {
+): Promise<Attachments & Pick<PreparedCaptions, "burns" | "failed">> {
   const watermarks = await fetchWatermarksOf(work.outputs, work.folder, deps);
   const subtitles = await subtitlesOf(work, deps);
   const audio = await audioOf(work, deps);

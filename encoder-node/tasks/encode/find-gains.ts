@@ -65,7 +65,7 @@ export async function findGains(work: LoudnessWork, outputs: readonly OutputSpec
     deps,
   );
   const adjusted = new Map<string, Adjusted>();
-  const found = new Map<number, Adjusted[]>();
+  const byOutput = new Map<number, Adjusted[]>();
   for (const { output, mix, request } of wanted) {
     const input = measured.get(keyOf(mix));
     // No audio could be decoded.
@@ -73,17 +73,17 @@ export async function findGains(work: LoudnessWork, outputs: readonly OutputSpec
     const key = JSON.stringify([keyOf(mix), mix.number, mix.encoding, request]);
     const result = adjusted.get(key) ?? (await adjust({ work, tracks }, { mix, request, input }, deps));
     adjusted.set(key, result);
-    found.set(output, [...(found.get(output) ?? []), result]);
+    byOutput.set(output, [...(byOutput.get(output) ?? []), result]);
   }
   return {
-    outputs: outputs.map((spec) => withGains(spec, found.get(spec.index) ?? [])),
-    reports: new Map([...found].map(([output, results]) => [output, results.map(({ report }) => report)])),
+    outputs: outputs.map((spec) => withGains(spec, byOutput.get(spec.index) ?? [])),
+    reports: new Map([...byOutput].map(([output, results]) => [output, results.map(({ report }) => report)])),
   };
 }
 
 function keyOf({ layout, trim, isAdjusted, track }: LoudnessMix): string {
   const { streamIndex, merged = [], file, prepared } = track;
-  const streams = merged.map((one) => one.streamIndex);
+  const streams = merged.map((part) => part.streamIndex);
   return JSON.stringify([layout, trim, isAdjusted, streamIndex, streams, file?.name, prepared]);
 }
 
@@ -97,16 +97,16 @@ async function measureAll(
   mixes: readonly LoudnessMix[],
   deps: Deps,
 ): Promise<ReadonlyMap<string, MeasuredLoudness>> {
-  const found = new Map<string, MeasuredLoudness>();
+  const measured = new Map<string, MeasuredLoudness>();
   for (const group of Map.groupBy(mixes, ({ trim }) => trim.seekMs).values()) {
     await withFiles(work, planMeasurement(work, tracks, group), deps, async (files) => {
       for (const [at, mix] of group.entries()) {
         const loudness = await loudnessIn(files, at);
-        if (loudness) found.set(keyOf(mix), loudness);
+        if (loudness) measured.set(keyOf(mix), loudness);
       }
     });
   }
-  return found;
+  return measured;
 }
 
 /** The later corrections are for sources whose loudness comes mostly from peaks, and for codecs that raise peaks. */
@@ -196,9 +196,9 @@ async function withFiles<Value>(
   }
 }
 
-function withGains(spec: OutputSpec, found: readonly Adjusted[]): OutputSpec {
+function withGains(spec: OutputSpec, all: readonly Adjusted[]): OutputSpec {
   if (!hasTracks(spec) || !spec.loudness) return spec;
-  const adjusted = found.filter(({ mix }) => mix.isAdjusted);
+  const adjusted = all.filter(({ mix }) => mix.isAdjusted);
   const gains = adjusted.map(({ mix: { number, layout }, gain }) => ({
     ...(number === null ? {} : { track: number }),
     layout,

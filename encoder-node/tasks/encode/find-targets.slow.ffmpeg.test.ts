@@ -42,7 +42,7 @@ async function foundFor(requested: object, clip = source, range?: { fromMs: numb
   const capabilities = { ...ALL_SOFTWARE, hardware: null, ffmpegVersion: "n7", cpus: 2 };
   const commands = new SeekLog();
   const work = { source: clip, probe, folder, watermarks: new Map(), ...(range ? { range } : {}) };
-  const found = await findTargets(work, outputs, {
+  const targets = await findTargets(work, outputs, {
     ffmpeg: { ...tested.ffmpeg, path: REFERENCE_FFMPEG },
     ffprobe: tested.ffprobe,
     log: silentLog,
@@ -52,7 +52,7 @@ async function foundFor(requested: object, clip = source, range?: { fromMs: numb
     signal: new AbortController().signal,
     capabilities,
   });
-  return { outputs, probe, found, beginsAt: commands.seeks };
+  return { outputs, probe, targets, beginsAt: commands.seeks };
 }
 
 it("takes its samples from a hard scene, except in chunks", async () => {
@@ -67,37 +67,37 @@ it("takes its samples from a hard scene, except in chunks", async () => {
 
 it("searches each video once, and skips videos without a VMAF", async () => {
   const variants = ["mp4:320x::quality=vmaf88", "mp4:320x:64k:quality=vmaf88", "mp4:160x::quality=4"];
-  const { outputs, found } = await foundFor({
+  const { outputs, targets } = await foundFor({
     "mp4:::quality=vmaf92": { path: "/a.mp4", offset: 3, duration: 2 },
     "mp4:::quality=4": { path: "/b.mp4" },
     httpstream: { path: "/s", variants, dash: { path: "dash" } },
   });
-  const [file, other, stream] = found.outputs;
+  const [file, other, stream] = targets.outputs;
   expect(file).toMatchObject({ video: { rate: { vmaf: 92, rateFactor: expect.any(Number) } } });
   expect(other).toBe(outputs[1]);
   if (stream?.type !== "httpstream") throw new Error("No stream");
-  const [one, two, three] = stream.variants.map(({ video }) => video?.rate);
-  expect(one).toMatchObject({ vmaf: 88, rateFactor: expect.any(Number) });
-  expect(two).toEqual(one);
-  expect(three).toEqual({ quality: 4, maxrateKbps: null });
-  expect([...found.reports].map(([output, reports]) => [output, reports.length])).toEqual([
+  const [first, second, third] = stream.variants.map(({ video }) => video?.rate);
+  expect(first).toMatchObject({ vmaf: 88, rateFactor: expect.any(Number) });
+  expect(second).toEqual(first);
+  expect(third).toEqual({ quality: 4, maxrateKbps: null });
+  expect([...targets.reports].map(([output, reports]) => [output, reports.length])).toEqual([
     [0, 1],
     [2, 1],
   ]);
   const encoded = { output: 0, files: [], probe: null };
-  expect(found.withTargets(encoded)).toMatchObject({ targets: [{ vmaf: 92, measured: expect.anything() }] });
+  expect(targets.withTargets(encoded)).toMatchObject({ targets: [{ vmaf: 92, measured: expect.anything() }] });
 });
 
 it("finds variants that save few bits, in streams that drop such variants", async () => {
   const variants = [320, 304, 160].map((width) => `mp4:${width}x::quality=vmaf85`);
   const stream = { variants, hls: { path: "hls" } };
-  const { outputs, probe, found } = await foundFor({
+  const { outputs, probe, targets } = await foundFor({
     httpstream: [
       { ...stream, path: "/all" },
       { ...stream, path: "/some", drop_similar_variants: true },
     ],
   });
-  const dropped = withoutSimilar({ kind: "encode", sourceUrl: source, probe, outputs }, found).map((spec) =>
+  const dropped = withoutSimilar({ kind: "encode", sourceUrl: source, probe, outputs }, targets).map((spec) =>
     spec.type === "httpstream" ? spec.dropped?.map(({ track, width, above }) => [track, width, above.track]) : null,
   );
   expect(dropped).toEqual([undefined, [["172p", 304, "180p"]]]);

@@ -51,7 +51,7 @@ export async function findTargets(
   const source = chooseTracks(work.probe);
   const wanted = outputs.flatMap((spec) => videosOf(spec, source, work.range ?? null));
   const reports = new Map<number, TargetReport[]>();
-  const found = [...outputs];
+  const specs = [...outputs];
   const kbps = new Map<string, number>();
   const groups = await groupsOf(work, wanted, deps);
   for (const videos of byRange(wanted)) {
@@ -65,14 +65,14 @@ export async function findTargets(
       { ...deps, folder: work.folder, run },
     );
     for (const video of videos) {
-      const result = results[unique.findIndex((one) => searchOf(one) === searchOf(video))];
+      const result = results[unique.findIndex((candidate) => searchOf(candidate) === searchOf(video))];
       if (!result || result.rateFactor === 0) continue;
       const { index } = video.output;
       if (result.measured) kbps.set(keyOf(index, video.video), result.measured.kbps);
       if (unique.includes(video)) reports.set(index, [...(reports.get(index) ?? []), result]);
-      const at = found.findIndex((spec) => spec.index === index);
-      const spec = found[at];
-      if (spec) found[at] = withRateFactor(spec, video.variant, result.rateFactor);
+      const at = specs.findIndex((spec) => spec.index === index);
+      const spec = specs[at];
+      if (spec) specs[at] = withRateFactor(spec, video.variant, result.rateFactor);
     }
   }
   const withTargets = (encoded: Encoded): Encoded => {
@@ -80,7 +80,7 @@ export async function findTargets(
     return targets && !("failure" in encoded) ? { ...encoded, targets } : encoded;
   };
   const kbpsOf = (output: number, video: EncodedVideo): number | null => kbps.get(keyOf(output, video)) ?? null;
-  return { outputs: found, reports, kbpsOf, withTargets };
+  return { outputs: specs, reports, kbpsOf, withTargets };
 }
 
 /** Groups of samples, for a whole source on this node's disk: a chunk has room for a sample or two. */
@@ -110,22 +110,22 @@ function videosOf(spec: OutputSpec, source: SourceTracks, range: Range | null): 
   if (!track || !hasTracks(spec)) return [];
   if (spec.type === "httpstream") return renditionsOf(spec, source, track, range);
   const { video } = spec;
-  const shown = range ?? rangeOf(spec, track);
-  if (!video || !isEncodedVideo(video) || !isUnknown(video) || !shown) return [];
-  return [{ output: spec, video, range: shown, variant: null }];
+  const videoRange = range ?? rangeOf(spec, track);
+  if (!video || !isEncodedVideo(video) || !isUnknown(video) || !videoRange) return [];
+  return [{ output: spec, video, range: videoRange, variant: null }];
 }
 
 /** True if a VMAF is requested and its rate factor is still unknown. */
 const isUnknown = ({ rate }: EncodedVideo): boolean => "vmaf" in rate && rate.rateFactor === null;
 
 function renditionsOf(spec: HttpStreamOutput, source: SourceTracks, track: VideoTrack, range: Range | null): Wanted[] {
-  const shown = range ?? rangeOf({ offsetMs: 0, durationMs: null }, track);
-  if (!shown) return [];
+  const videoRange = range ?? rangeOf({ offsetMs: 0, durationMs: null }, track);
+  if (!videoRange) return [];
   return spec.variants.flatMap((format, variant): Wanted[] => {
     const [video]: (EncodedVideo | undefined)[] = [...variantsFor({ ...spec, variants: [format] }, source).videos];
     if (!video || !isUnknown(video)) return [];
     const grid = gridSeconds(spec.segmentDurationMs);
-    return [{ output: asFile(spec, video, track), video, gridSeconds: grid, range: shown, variant }];
+    return [{ output: asFile(spec, video, track), video, gridSeconds: grid, range: videoRange, variant }];
   });
 }
 

@@ -104,23 +104,23 @@ async function encoded(clip: string, requests: readonly OutputOptions[]) {
   const source = path.join(folder, clip);
   const commands = new (class extends CommandLog {
     sourceReads = 0;
-    override start(...given: Parameters<CommandLog["start"]>): ReturnType<CommandLog["start"]> {
-      if (given[0].join(" ").includes(`${source} -map 0:0 -af`)) this.sourceReads++;
-      return super.start(...given);
+    override start(...values: Parameters<CommandLog["start"]>): ReturnType<CommandLog["start"]> {
+      if (values[0].join(" ").includes(`${source} -map 0:0 -af`)) this.sourceReads++;
+      return super.start(...values);
     }
   })();
   const probe = await probeSource(tested.ffprobe, source);
   const deps = depsOf(commands);
-  const found = await findGains({ source, probe, folder }, requests.map(specOf), deps);
+  const gains = await findGains({ source, probe, folder }, requests.map(specOf), deps);
   const measurements = commands.sourceReads;
-  const leveled: Leveled = { outputs: found.outputs, probe };
+  const leveled: Leveled = { outputs: gains.outputs, probe };
   const files: string[] = [];
   for (const command of planEncode({ source, probe, outputs: leveled.outputs, capabilities: ALL_SOFTWARE }).commands) {
-    const made = await RunFiles.create(folder);
-    expect(await runAll(command.runs, made, () => undefined, { ...deps, reads: [source] })).toBeNull();
-    for (const output of command.outputs) files[output.output] = made.pathOf(output.files[0] ?? "");
+    const runFiles = await RunFiles.create(folder);
+    expect(await runAll(command.runs, runFiles, () => undefined, { ...deps, reads: [source] })).toBeNull();
+    for (const output of command.outputs) files[output.output] = runFiles.pathOf(output.files[0] ?? "");
   }
-  return { reports: found.reports, files, measurements, source, ...leveled };
+  return { reports: gains.reports, files, measurements, source, ...leveled };
 }
 
 const audio = (format: string, loudness: unknown, params: object = {}): OutputOptions => ({
@@ -181,7 +181,7 @@ describe("loudness with a target", () => {
       const [before] = await samplesOf(path.join(folder, "hours.flac"), 1, 0, part(from));
       const [after] = await samplesOf(files[0] ?? "", 1, 0, part(from));
       const factor = 10 ** ((report?.gainDb ?? 0) / 20);
-      const worst = before?.reduce((most, one, at) => Math.max(most, Math.abs(one * factor - (after?.[at] ?? 9))), 0);
+      const worst = before?.reduce((most, pcm, at) => Math.max(most, Math.abs(pcm * factor - (after?.[at] ?? 9))), 0);
       expect(worst).toBeLessThan(2 / 2 ** 15);
     }
   });
@@ -250,8 +250,8 @@ describe("loudness with a target", () => {
     expect(measurements).toBe(1);
     expect([...reports.values()].map(([mix]) => mix?.layout)).toEqual(["mono", "stereo", "5.1", "stereo"]);
     for (const [at, channels] of [1, 2, 6, 2].entries()) {
-      const made = integratedLoudness(await samplesOf(files[at] ?? "", channels));
-      expect([at, Math.abs(made + 24) <= 0.2]).toEqual([at, true]);
+      const loudness = integratedLoudness(await samplesOf(files[at] ?? "", channels));
+      expect([at, Math.abs(loudness + 24) <= 0.2]).toEqual([at, true]);
     }
   });
 

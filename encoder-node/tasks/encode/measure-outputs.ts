@@ -26,18 +26,18 @@ export function openMeasuring(
   const specOf = (output: number) => task.outputs.find(({ index }) => index === output);
   return {
     add: (encoded) =>
-      encoded.map((made) => {
-        const spec = specOf(made.output);
-        if ("failure" in made || !spec || !hasTracks(spec) || !spec.measuresQuality) return made;
+      encoded.map((report) => {
+        const spec = specOf(report.output);
+        if ("failure" in report || !spec || !hasTracks(spec) || !spec.measuresQuality) return report;
         const { promise, resolve } = Promise.withResolvers<QualityReport>();
-        waiting.set(made.output, { spec, videos: made.videos ?? [], settle: resolve });
-        return { ...made, quality: promise };
+        waiting.set(report.output, { spec, videos: report.videos ?? [], settle: resolve });
+        return { ...report, quality: promise };
       }),
     async run() {
       const { network, ...others } = deps;
-      const own = { ...others, folder, ...(network ? { network } : {}) };
+      const measureDeps = { ...others, folder, ...(network ? { network } : {}) };
       const outputs = [...waiting.values()];
-      for await (const { output, tracks } of measureTracks({ ...inputs, probe: task.probe, outputs }, own))
+      for await (const { output, tracks } of measureTracks({ ...inputs, probe: task.probe, outputs }, measureDeps))
         waiting.get(output)?.settle(qualityReport(tracks));
     },
   };

@@ -32,7 +32,7 @@ export async function withCues(
   signal: AbortSignal,
 ): Promise<{ readonly files: readonly SubtitleFile[]; readonly notes: readonly string[] }> {
   const part = spec.type === "text" ? WHOLE : partOf(spec, probe);
-  const shown: SubtitleFile[] = [];
+  const packed: SubtitleFile[] = [];
   const notes: string[] = [];
   for (const file of files) {
     const { ass, path, name } = file;
@@ -40,12 +40,12 @@ export async function withCues(
     const hasText = isDrawn
       ? /^Dialogue:/m.test(await clippedScript(ass, part, signal))
       : clippedCues(await textIn(path), part).cues.length > 0;
-    if (hasText || spec.type === "text") shown.push(file);
+    if (hasText || spec.type === "text") packed.push(file);
     if (hasText) continue;
     if (spec.type === "text") notes.push("The file has no cue, because its text has none.");
     else notes.push(`This output lacks the subtitles \`${name}\`, because they have no text in its time.`);
   }
-  return { files: shown, notes };
+  return { files: packed, notes };
 }
 
 const WHOLE: ShownPart = { fromMs: 0, toMs: Number.POSITIVE_INFINITY, leadMs: 0 };
@@ -78,15 +78,15 @@ export async function packTexts(
   const part = partOf(spec, probe);
   const tracks: SubtitleFile[] = [];
   for (const [at, { path, ass, ...traits }] of texts.entries()) {
-    const own = files.pathOf(`text-${at}`);
+    const file = files.pathOf(`text-${at}`);
     if (ass && spec.container === "mkv") {
-      await writeText(`${own}.ass`, await clippedScript(ass, part, deps.signal));
-      tracks.push({ ...traits, path: `${own}.ass` });
+      await writeText(`${file}.ass`, await clippedScript(ass, part, deps.signal));
+      tracks.push({ ...traits, path: `${file}.ass` });
     } else {
       const text = clippedCues(await textIn(path), part);
       // MP4 and QuickTime have a single text at a time.
-      const shown = textCodecOf(spec.container) === "mov_text" ? separateCues(text) : text;
-      tracks.push({ ...traits, path: await writtenAs(packedFormat(spec.container), shown, own) });
+      const visible = textCodecOf(spec.container) === "mov_text" ? separateCues(text) : text;
+      tracks.push({ ...traits, path: await writtenAs(packedFormat(spec.container), visible, file) });
     }
   }
   const tags = files.pathOf("tags.txt");

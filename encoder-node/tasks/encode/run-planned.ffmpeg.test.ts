@@ -56,10 +56,10 @@ describe.skipIf(!sandbox)("a run that names the URL of a served source", () => {
     else expect(result).toMatchObject(failure);
     const [ran] = commands.reports();
     const isList = (argument = ""): boolean => argument.endsWith("_whitelist");
-    const shown = argv
+    const reported = argv
       .filter((argument, at) => !isList(argument) && !isList(argv[at - 1]))
       .map((argument) => (argument === input.url ? "source" : argument));
-    expect(ran).toMatchObject({ argv: shown, tookMs: expect.any(Number) });
+    expect(ran).toMatchObject({ argv: reported, tookMs: expect.any(Number) });
     expect(failure === null ? ran?.exitCode : ran?.stderrTail).toEqual(failure === null ? 0 : expect.any(String));
   });
 });

@@ -79,8 +79,8 @@ export async function runIn(
   { ffmpeg, log, signal, commands, trace, workFolder, reads = [], burns, network, mayWait }: RunDeps,
 ): Promise<RunFailure | null> {
   if (burns !== undefined) await placeBurnFiles(run.argv, burns, cwd);
-  const shown = { stderrTail: (): string => "", progress: "" };
-  const ended = commands.start(run.argv, cwd, () => `${shown.stderrTail()}\n${shown.progress}`);
+  const state = { stderrTail: (): string => "", progress: "" };
+  const ended = commands.start(run.argv, cwd, () => `${state.stderrTail()}\n${state.progress}`);
   const endSpan = trace.begin("ffmpeg", { "copra.output_ms": run.durationMs ?? undefined });
   // The run may have another user.
   for (const { file, text } of run.texts ?? []) await writeText(join(cwd, file), text, 0o644);
@@ -99,9 +99,9 @@ export async function runIn(
     mayWait,
     expectedFrames: run.expectedFrames,
     durationMs: run.durationMs,
-    onStart: (stderrTail) => Object.assign(shown, { stderrTail }),
+    onStart: (stderrTail) => Object.assign(state, { stderrTail }),
     onProgress: (progress) => {
-      shown.progress = progressLine(progress);
+      state.progress = progressLine(progress);
       onProgress(progressFraction(progress, run), rateOf(progress));
     },
   });

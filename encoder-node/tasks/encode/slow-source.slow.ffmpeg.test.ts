@@ -90,10 +90,10 @@ async function inspectedAndEncoded(job: string) {
   mayEnd = firstFrame.promise;
   const sourceUrl = `${origin()}/clip.mp4`;
   const inspection: TaskOf<"inspect"> = { kind: "inspect", sourceUrl, chunking: null };
-  const found = await inspect(inspection, node.depsOf(`${job}.inspect.1`, inspection, {}));
-  if (found.kind !== "inspect") throw new Error("Not the result of an inspection");
+  const inspected = await inspect(inspection, node.depsOf(`${job}.inspect.1`, inspection, {}));
+  if (inspected.kind !== "inspect") throw new Error("Not the result of an inspection");
   const outputs = [specOf({ format: "mp4:240p::quality=3" }, 0), specOf({ format: "jpg:160x", number: 3 }, 1)];
-  const task: TaskOf<"encode"> = { kind: "encode", sourceUrl, probe: found.probe, outputs };
+  const task: TaskOf<"encode"> = { kind: "encode", sourceUrl, probe: inspected.probe, outputs };
   const deps = node.depsOf(`${job}.encode.1`, task, {
     requestUploads: async (files) => ({ uploads: files.map(ticket) }),
     progress: (stage, fraction) => {
@@ -101,7 +101,7 @@ async function inspectedAndEncoded(job: string) {
     },
   });
   await encode(task, deps);
-  return found.probe;
+  return inspected.probe;
 }
 
 it("a slow source is encoded while it arrives, with the same result as from the disk", async () => {
@@ -142,7 +142,7 @@ async function framesOf(files: readonly Buffer[]): Promise<string[]> {
 
 /** Waits for the whole source, even if it is slow. */
 const fetching = ({ sources }: TaskDeps): TaskDeps["sources"] => ({
-  acquire: (key, fetchTo, { leavesWhen: _, ...options }) => sources.acquire(key, fetchTo, options),
+  acquire: (key, fetchTo, { abandonWhen: _, ...options }) => sources.acquire(key, fetchTo, options),
   clear: () => sources.clear(),
 });
 

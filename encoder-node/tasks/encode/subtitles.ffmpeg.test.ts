@@ -66,13 +66,13 @@ it.each([
 ])("the text of a track keeps its times to the millisecond: %s", async (_, source, cues) => {
   const { storage, reports } = await jobs.encode(source, [stream([{ from: 1 }])]);
   expect(reports).toMatchObject([{ status: "made" }]);
-  const shown = cuesIn(objectIn(storage, only));
-  expect(shown.map(([, , text]) => text)).toEqual(cues.map(([, , text]) => text));
+  const stored = cuesIn(objectIn(storage, only));
+  expect(stored.map(([, , text]) => text)).toEqual(cues.map(([, , text]) => text));
   for (const [at, [start, end]] of cues.entries()) {
     // ASS counts in hundredths of a second.
     const tolerance = source === "ass.mkv" ? 10 : 1;
-    expect(Math.abs((shown[at]?.[0] ?? -1) - start)).toBeLessThanOrEqual(tolerance);
-    expect(Math.abs((shown[at]?.[1] ?? -1) - end)).toBeLessThanOrEqual(tolerance);
+    expect(Math.abs((stored[at]?.[0] ?? -1) - start)).toBeLessThanOrEqual(tolerance);
+    expect(Math.abs((stored[at]?.[1] ?? -1) - end)).toBeLessThanOrEqual(tolerance);
   }
 });
 
@@ -85,7 +85,7 @@ it("adds all text tracks with their languages, names and dispositions", async ()
   const { storage, reports } = await jobs.encode("many.mkv", [stream("all")]);
   expect(reports).toMatchObject([{ status: "made" }]);
   const texts = LANGUAGES.map((_, at) => objectIn(storage, new RegExp(`^dash/.*subtitles-${at + 1}\\.vtt$`)));
-  expect(texts.map(cuesIn)).toEqual(LANGUAGES.map((one) => [[500, 1500, EXPECTED(one)]]));
+  expect(texts.map(cuesIn)).toEqual(LANGUAGES.map((language) => [[500, 1500, EXPECTED(language)]]));
   const media = objectIn(storage, /^hls\/master\.m3u8$/)
     .split("\n")
     .filter((line) => line.includes("TYPE=SUBTITLES"))

@@ -130,7 +130,7 @@ const sourcesOf = (clip: string): readonly Source[] => SOURCES.filter(([, name])
 const FILE_OUTPUTS = ["mp4:32x18", "mkv:32x18", "webm:32x18"];
 
 let jobs: SubtitleJobs;
-const made = new Map<string, Encoded>();
+const encodedByClip = new Map<string, Encoded>();
 /** Texts of the files of a clip, by extension. */
 const filesOf = new Map<string, ReadonlyMap<string, Texts>>();
 beforeAll(async () => {
@@ -173,7 +173,7 @@ beforeAll(async () => {
     expect(encoded.reports.map((report) => [report.status, "failure" in report && report.failure])).toEqual(
       encoded.reports.map(() => ["made", false]),
     );
-    made.set(clip, encoded);
+    encodedByClip.set(clip, encoded);
     const read = FILE_OUTPUTS.map(async (format, at): Promise<[string, Texts]> => {
       const [extension = ""] = format.split(":");
       return [extension, await jobs.textsIn(encoded.storage, at + 1, extension)];
@@ -187,14 +187,14 @@ afterAll(async () => {
 });
 
 const encodedOf = (clip: string): Encoded => {
-  const found = made.get(clip);
-  if (!found) throw new Error(`${clip} was not encoded`);
-  return found;
+  const encoded = encodedByClip.get(clip);
+  if (!encoded) throw new Error(`${clip} was not encoded`);
+  return encoded;
 };
 
-function expectSame(found: Cues, cues: Cues, toleranceMs: number): void {
-  expect(found.map(([, , text]) => plain(text))).toEqual(cues.map(([, , text]) => text));
-  const differences = found.map(([start, end], at) =>
+function expectSame(actual: Cues, cues: Cues, toleranceMs: number): void {
+  expect(actual.map(([, , text]) => plain(text))).toEqual(cues.map(([, , text]) => text));
+  const differences = actual.map(([start, end], at) =>
     Math.max(Math.abs(start - (cues[at]?.[0] ?? 0)), Math.abs(end - (cues[at]?.[1] ?? 0))),
   );
   expect(Math.max(...differences)).toBeLessThanOrEqual(toleranceMs);
@@ -224,7 +224,7 @@ describe.each(SOURCES)("%s", (name, clip, _from, cues, toleranceMs) => {
 
   it("is drawn into frames at its times", () => {
     const { objects } = encodedOf(clip).storage;
-    const [shown, later] = [1, 2].map((number) => objects.get(`${first + 2}.${number}`)?.length ?? 0);
-    expect(shown).toBeGreaterThan((later ?? 0) + 100);
+    const [during, later] = [1, 2].map((number) => objects.get(`${first + 2}.${number}`)?.length ?? 0);
+    expect(during).toBeGreaterThan((later ?? 0) + 100);
   });
 });

@@ -71,14 +71,14 @@ let attempt = 0;
 async function inspected(
   path: string,
   chunking: TaskOf<"inspect">["chunking"] = { readOrigin: false },
-  given: Partial<TaskDeps> = {},
+  changes: Partial<TaskDeps> = {},
   onlyProbe = false,
 ) {
   attempt += 1;
   const task = { kind: "inspect" as const, sourceUrl: `${origin}/${path}`, chunking, onlyProbe };
   // A new job each time, so that the source is not cached.
   const lease = `${String(attempt).padStart(14, "0")}.inspect.${attempt}`;
-  const deps = node.depsOf(lease, task, { requestScratch: bucket.requestScratch, ...given });
+  const deps = node.depsOf(lease, task, { requestScratch: bucket.requestScratch, ...changes });
   const result = (await inspect(task, deps)) as TaskResult & { kind: "inspect" };
   return { chunking: result.chunking, probe: result.probe, reported: deps.reported };
 }
@@ -175,8 +175,8 @@ it.each<[string, string, RegExp, Partial<TaskDeps>]>([
     /^The video cannot be split into chunks, because its source could not be copied to the scratch storage\.$/,
     { requestScratch: noBucket },
   ],
-])("explains why %s is not split, and inspects it", async (_what, path, why, given) => {
-  const { chunking } = await inspected(path, undefined, given);
+])("explains why %s is not split, and inspects it", async (_what, path, why, changes) => {
+  const { chunking } = await inspected(path, undefined, changes);
   expect(chunking).toEqual({ ok: false, reason: expect.stringMatching(why) });
 });
 

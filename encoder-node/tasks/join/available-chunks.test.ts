@@ -10,11 +10,11 @@ const taskOf = (...chunks: JoinChunk[]): JoinTask => ({ kind: "join", chunks, ou
 const indexesOf = (chunks: readonly JoinChunk[]): number[] => chunks.map(({ range }) => range.index);
 
 async function joined(task: JoinTask, more: readonly JoinChunk["tracks"][] = []): Promise<number[][]> {
-  const asked = [...more];
+  const answers = [...more];
   const deps = {
     waiting: { begin: () => true, end: () => undefined },
     signal: new AbortController().signal,
-    requestChunks: async () => [asked.shift() ?? []],
+    requestChunks: async () => [answers.shift() ?? []],
   };
   const all: number[][] = [];
   for await (const chunks of availableChunks(task, deps)) all.push(indexesOf(chunks));

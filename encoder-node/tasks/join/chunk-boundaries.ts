@@ -9,11 +9,11 @@ import { endMs, type JoinedChunk, type JoinedTracks } from "./join-tracks.ts";
  */
 export function checkChunkBoundaries({ chunks, audio }: JoinedTracks): ChunkBoundaryCheck {
   const [first] = chunks;
-  const own = first ? chunks.filter(({ planned }) => trackKey(planned) === trackKey(first.planned)) : [];
+  const ofTrack = first ? chunks.filter(({ planned }) => trackKey(planned) === trackKey(first.planned)) : [];
   const errors = chunks.map(({ planned, facts }) => timestampErrorUs(facts, planned.firstUs));
   return {
-    framesPlanned: own.reduce((sum, { planned, facts }) => sum + (planned.frames ?? facts.frames), 0),
-    framesJoined: own.reduce((sum, { facts }) => sum + facts.frames, 0),
+    framesPlanned: ofTrack.reduce((sum, { planned, facts }) => sum + (planned.frames ?? facts.frames), 0),
+    framesJoined: ofTrack.reduce((sum, { facts }) => sum + facts.frames, 0),
     largestErrorUs: errors.reduce((largest, error) => Math.max(largest, error), 0),
     videoOverAudioMs: videoOverAudioMs(chunks, audio),
   };

@@ -30,8 +30,8 @@ type Frame = { readonly time: number; readonly hash: string };
 
 /** All decoded frames of a stored file, video or audio. */
 async function decoded(name: string, bytes: Buffer | undefined, kind: "v" | "a", at = 0): Promise<Frame[]> {
-  const own = await mkdtemp(pathOf(testBed.folder, "look-"));
-  const path = pathOf(own, name);
+  const lookFolder = await mkdtemp(pathOf(testBed.folder, "look-"));
+  const path = pathOf(lookFolder, name);
   await writeFile(path, bytes ?? "");
   const frames = ["-map", `0:${kind}:${at}`, "-enc_time_base", "-1", "-f", "framehash", "-"];
   const argv = ["-v", "error", "-copyts", "-i", path, ...frames];
@@ -53,7 +53,7 @@ it.each<[Clip, string[]]>([
   ["clip.ts", ["mp4:64x36"]],
 ])("makes the same outputs of %s in chunks as in a single run: %j", async (clip, formats) => {
   const outputs = formats.map((format, index) => specOf({ format, params: { loudness: -20 } }, index));
-  const [one, many] = [await encodeWhole(testBed, clip, outputs), await encodeInChunks(testBed, clip, outputs)];
+  const [whole, many] = [await encodeWhole(testBed, clip, outputs), await encodeInChunks(testBed, clip, outputs)];
   // Outputs are reported in the order in which they are stored.
   const reports = many.result.outputs.toSorted((a, b) => a.output - b.output);
   expect(reports).toMatchObject(outputs.map(({ index }) => ({ status: "made", output: index })));
@@ -61,7 +61,7 @@ it.each<[Clip, string[]]>([
   expect([framesJoined - framesPlanned, Math.round(largestErrorUs)]).toEqual([0, 0]);
   expect(Math.abs(videoOverAudioMs ?? Number.NaN)).toBeLessThan(100);
   for (const { index } of outputs) {
-    const [a, b] = [one, many].map(({ storage }) => storage.objects.get(`${index}.1`));
+    const [a, b] = [whole, many].map(({ storage }) => storage.objects.get(`${index}.1`));
     expect(times(await decoded("b", b, "v"))).toEqual(times(await decoded("a", a, "v")));
     expect(await decoded("b", b, "a")).toEqual(await decoded("a", a, "a"));
   }
@@ -81,13 +81,13 @@ it("makes the same audio tracks of files and streams in chunks as in a single ru
     ...files.map(([format, other]) => ({ format, params: { audio: audioWith(other), loudness: -20 } })),
     { format: "httpstream", params: stream },
   ].map(specOf);
-  const one = await encodeWhole(testBed, "languages.mkv", outputs);
+  const whole = await encodeWhole(testBed, "languages.mkv", outputs);
   const many = await encodeInChunks(testBed, "languages.mkv", outputs);
-  expect([one, many].map(({ result }) => result.outputs.map(({ status }) => status))).toEqual(
+  expect([whole, many].map(({ result }) => result.outputs.map(({ status }) => status))).toEqual(
     Array(2).fill(outputs.map(() => "made")),
   );
   for (const [index, [format]] of files.entries()) {
-    const [a, b] = [one, many].map(({ storage }) => storage.objects.get(`${index}.1`));
+    const [a, b] = [whole, many].map(({ storage }) => storage.objects.get(`${index}.1`));
     for (const at of [0, 1, 2, 3]) {
       expect([format, at, await decoded("b", b, "a", at)]).toEqual([format, at, await decoded("a", a, "a", at)]);
     }
@@ -95,8 +95,8 @@ it("makes the same audio tracks of files and streams in chunks as in a single ru
     expect(joined).toEqual(listed);
     expect(listed).toHaveLength(4);
   }
-  expect(texts(many)).toEqual(texts(one));
-  expect(texts(one).find(([name]) => name.endsWith("master.m3u8"))?.[1]).toContain('LANGUAGE="de"');
+  expect(texts(many)).toEqual(texts(whole));
+  expect(texts(whole).find(([name]) => name.endsWith("master.m3u8"))?.[1]).toContain('LANGUAGE="de"');
 });
 
 /** Codecs, languages, names and dispositions of the audio of a file. */
@@ -136,7 +136,7 @@ function texts({ storage }: Outputs): [name: string, text: string][] {
 
 it("uploads segments of a stream while later chunks are still being fetched", async () => {
   const outputs = [specOf(STREAM, 0)];
-  const one = await encodeWhole(testBed, "ntsc.mp4", outputs);
+  const whole = await encodeWhole(testBed, "ntsc.mp4", outputs);
   const published = Promise.withResolvers<void>();
   // The last chunk is sent after a segment of the first is uploaded.
   const slow = await serve(async (request, response) => {
@@ -165,10 +165,10 @@ it("uploads segments of a stream while later chunks are still being fetched", as
   ]);
   expect(boundariesOf(many.result)).toMatchObject({ framesPlanned: 2098, framesJoined: 2098 });
   expect(Math.abs(boundariesOf(many.result).videoOverAudioMs ?? Number.NaN)).toBeLessThan(100);
-  expect(texts(many)).toEqual(texts(one));
+  expect(texts(many)).toEqual(texts(whole));
   const names = ({ storage }: Outputs): string[] =>
     [...storage.objects.keys()].map((name) => name.replace(/\d{14}_[a-z]+_1/, "F"));
-  expect(names(many).toSorted()).toEqual(names(one).toSorted());
+  expect(names(many).toSorted()).toEqual(names(whole).toSorted());
 });
 
 it("joins no chunk whose number of frames differs from its span", async () => {
@@ -203,7 +203,7 @@ it("plays a stream while later chunks are encoded, and stores the same bytes in 
     return { ...task, chunks: task.chunks.map((chunk, at) => (at === 0 ? chunk : { ...chunk, tracks: [] })) };
   };
   const waits: string[] = [];
-  let asked = 0;
+  let requests = 0;
   const growing = await encodeInChunks(
     testBed,
     "ntsc.mp4",
@@ -214,7 +214,7 @@ it("plays a stream while later chunks are encoded, and stores the same bytes in 
         end: () => void waits.push("end"),
       },
       async requestChunks(from) {
-        asked += 1;
+        requests += 1;
         const lists = storage.stored.filter(({ name }) => name === "hls/master.m3u8" || name === "dash/master.mpd");
         // Nothing more until both can be played.
         if (from === 1 && new Set(lists.map(({ name }) => name)).size < 2) return [];
@@ -225,12 +225,12 @@ it("plays a stream while later chunks are encoded, and stores the same bytes in 
     early,
   );
   expect(waits).toEqual(["begin", ...all.slice(1).map((_, at) => `chunk ${at + 1}`), "end"]);
-  expect(asked).toBeGreaterThan(waits.length - 2);
+  expect(requests).toBeGreaterThan(waits.length - 2);
   const [first] = growing.storage.stored.filter(({ name }) => name === "dash/master.mpd");
   expect(first?.body.toString()).toContain('type="dynamic"');
-  const [one, other] = [objectsOf(complete), objectsOf(growing)];
-  expect([...other.keys()]).toEqual([...one.keys()]);
-  expect([...other].filter(([name, bytes]) => one.get(name) !== bytes).map(([name]) => name)).toEqual([]);
+  const [whole, other] = [objectsOf(complete), objectsOf(growing)];
+  expect([...other.keys()]).toEqual([...whole.keys()]);
+  expect([...other].filter(([name, bytes]) => whole.get(name) !== bytes).map(([name]) => name)).toEqual([]);
   const outcomes = ({ result }: Outputs) => result.outputs.toSorted((a, b) => a.output - b.output);
   expect(outcomes(growing)).toMatchObject(outputs.map(({ index }) => ({ status: "made", output: index })));
   expect(boundariesOf(growing.result)).toEqual(boundariesOf(complete.result));

@@ -139,21 +139,21 @@ const videoOf = ({ storage }: Outputs): Buffer =>
 async function both(clip: string, requests: readonly OutputOptions[]) {
   const outputs = requests.map(specOf);
   const lossless = { ...testBed, node: { ...testBed.node, depsOf: losslessDeps } };
-  const [one, many] = [await encodeWhole(lossless, clip, outputs), await encodeInChunks(lossless, clip, outputs)];
-  const reports = [one, many].map(({ result }) =>
+  const [whole, many] = [await encodeWhole(lossless, clip, outputs), await encodeInChunks(lossless, clip, outputs)];
+  const reports = [whole, many].map(({ result }) =>
     result.outputs
       .toSorted((a, b) => a.output - b.output)
-      .map((made) => (made.status === "made" ? (made.note ?? "") : made.failure.message)),
+      .map((report) => (report.status === "made" ? (report.note ?? "") : report.failure.message)),
   );
   expect(reports[1]).toEqual(reports[0]);
-  return { one, many, reports };
+  return { whole, many, reports };
 }
-const losslessDeps: ChunkTestBed["node"]["depsOf"] = (lease, task, given) =>
-  testBed.node.depsOf(lease, task, { ...given, ffmpeg });
+const losslessDeps: ChunkTestBed["node"]["depsOf"] = (lease, task, changes) =>
+  testBed.node.depsOf(lease, task, { ...changes, ffmpeg });
 
-async function expectSameFiles({ one, many }: Awaited<ReturnType<typeof both>>, count: number): Promise<void> {
+async function expectSameFiles({ whole, many }: Awaited<ReturnType<typeof both>>, count: number): Promise<void> {
   for (let index = 0; index < count; index++) {
-    const [a, b] = [one, many].map(({ storage }) => storage.objects.get(`${index}.1`));
+    const [a, b] = [whole, many].map(({ storage }) => storage.objects.get(`${index}.1`));
     expect(b === undefined).toBe(a === undefined);
     if (a) expect(await contentOf(b)).toEqual(await contentOf(a));
   }
@@ -192,24 +192,24 @@ it.each<[string, readonly (string | number)[]]>([
     { format: "mp4:64x36", params: { subtitles: [{ from: "cc4" }] } },
   ];
   const requests = [...files, ...(clip === "texts.mkv" ? more : [])];
-  const made = await both(clip, requests);
-  await expectSameFiles(made, requests.length);
-  const [first, plain] = [1, drawn.length + 2].map((at) => contentOf(made.many.storage.objects.get(`${at}.1`)));
+  const result = await both(clip, requests);
+  await expectSameFiles(result, requests.length);
+  const [first, plain] = [1, drawn.length + 2].map((at) => contentOf(result.many.storage.objects.get(`${at}.1`)));
   expect(await first).not.toEqual(await plain);
-  const [notes] = made.reports;
+  const [notes] = result.reports;
   expect(notes?.[0]).toMatch("The input's video has no closed captions in CC2, so this output lacks it.");
   expect(notes?.[drawn.length + 2]).toMatch(/no closed captions in CC4/);
   if (clip !== "texts.mkv") return;
   expect(notes?.[files.length]).toContain("no text in its time");
   expect(notes?.at(-2)).toBe("");
   expect(notes?.at(-1)).toContain("no closed captions in CC4");
-  expect(textsIn(made.many)).toEqual(textsIn(made.one));
-  const [a, b] = await Promise.all([made.one, made.many].map((outputs) => contentOf(videoOf(outputs))));
+  expect(textsIn(result.many)).toEqual(textsIn(result.whole));
+  const [a, b] = await Promise.all([result.whole, result.many].map((outputs) => contentOf(videoOf(outputs))));
   expect(b).toEqual(a);
 });
 
 it("a feature with merged tracks, a second language, text for the hearing impaired and signs is the same", async () => {
-  const made = await both("feature.mkv", [
+  const result = await both("feature.mkv", [
     {
       format: "mp4:64x36",
       params: {
@@ -231,8 +231,8 @@ it("a feature with merged tracks, a second language, text for the hearing impair
       },
     },
   ]);
-  await expectSameFiles(made, 2);
-  expect(await contentOf(made.many.storage.objects.get("0.1"))).toMatchObject({
+  await expectSameFiles(result, 2);
+  expect(await contentOf(result.many.storage.objects.get("0.1"))).toMatchObject({
     tracks: [
       { tags: { language: "eng" } },
       { tags: { language: "deu" } },

@@ -107,10 +107,10 @@ async function stored(): Promise<ScratchTrack[]> {
   return Promise.all(parts);
 }
 
-async function fetched(chunks: readonly ScratchTrack[], given: Partial<TaskDeps> = {}) {
+async function fetched(chunks: readonly ScratchTrack[], changes: Partial<TaskDeps> = {}) {
   const work = await mkdtemp(join(folder, "w-"));
   const task = { kind: "inspect", sourceUrl: "" };
-  const deps = node.depsOf("AAAAAAAAAAAAAA.join.1", task, { requestScratch: bucket.requestScratch, ...given });
+  const deps = node.depsOf("AAAAAAAAAAAAAA.join.1", task, { requestScratch: bucket.requestScratch, ...changes });
   const received = new Map<string, Buffer[]>();
   let most = 0;
   const onChunk = async ({ track }: ScratchTrack, file: string): Promise<void> => {

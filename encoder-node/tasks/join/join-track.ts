@@ -39,19 +39,19 @@ export async function openJoinedTrack(path: string, kind: TrackKind): Promise<Jo
   let fragments = 0;
 
   const take = async (chunk: FileHandle): Promise<ChunkFacts> => {
-    const own = await readChunkHead(chunk);
-    if (head && !head.init.equals(own.init)) throw new Error("its header differs from the first chunk's header");
-    if (!head) await file.appendFile(own.init);
-    head ??= own;
+    const chunkHead = await readChunkHead(chunk);
+    if (head && !head.init.equals(chunkHead.init)) throw new Error("its header differs from the first chunk's header");
+    if (!head) await file.appendFile(chunkHead.init);
+    head ??= chunkHead;
     let taken: ChunkFacts | null = null;
-    for await (const fragment of readChunkFragments(chunk, own, kind)) {
+    for await (const fragment of readChunkFragments(chunk, chunkHead, kind)) {
       if (last && fragment.start <= last.start) throw new Error("it starts before the previous chunk ends");
       last = fragment;
       fragments += 1;
       await file.appendFile(numbered(fragment.moof, fragments));
       await appendRange(chunk, fragment.data, file);
-      taken = withFragment(taken, own, fragment);
-      facts = withFragment(facts, own, fragment);
+      taken = withFragment(taken, chunkHead, fragment);
+      facts = withFragment(facts, chunkHead, fragment);
     }
     if (!taken) throw new Error("it has no frames");
     return taken;

@@ -83,11 +83,11 @@ export async function joinTracks(work: TracksWork, deps: TaskDeps): Promise<Join
   const moveFile = async (stored: ScratchTrack, path: string): Promise<void> => {
     const name = basename(stored.name);
     if (!otherFiles.has(name)) throw mismatch(`has a file that is not planned (${name})`);
-    const own = join(folder, name);
-    await rename(path, own);
+    const target = join(folder, name);
+    await rename(path, target);
     if (isOtherFile(stored)) return;
     const isStream = outputs.some(({ index, type }) => index === stored.output && type === "httpstream");
-    audio.push({ output: stored.output, endMs: await audioEndMs(own, isStream, deps) });
+    audio.push({ output: stored.output, endMs: await audioEndMs(target, isStream, deps) });
   };
   const onChunk = (stored: ScratchTrack, path: string): Promise<void> => {
     const planned = plannedOf.get(stored);

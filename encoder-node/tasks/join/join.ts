@@ -16,7 +16,7 @@ import { mergeQualities } from "../chunk/chunk-quality.ts";
 import { storedTexts } from "../chunk/stored-texts.ts";
 import { checkOutput, type FailedOutput, type MadeOutput } from "../encode/check-output.ts";
 import { openDelivery } from "../encode/deliver-outputs.ts";
-import { withLacking, withTextTracks } from "../encode/encode-outputs.ts";
+import { addMissingTracksNote, withTextTracks } from "../encode/encode-outputs.ts";
 import { subtitlesOf } from "../encode/fetch-extras.ts";
 import { type OnRuns, type RunFailure, runAll } from "../encode/run-planned.ts";
 import { isGrowing } from "./available-chunks.ts";
@@ -32,7 +32,7 @@ export function join(task: TaskOf<"join">, deps: TaskDeps): Promise<TaskResult> 
     try {
       const { tracks, encoded } = await joinOutputs({ task, folder, publisher }, deps);
       deps.releaseSlot();
-      delivery.add(encoded.map((made) => withQuality(made, tracks)));
+      delivery.add(encoded.map((report) => withQuality(report, tracks)));
       return { kind: "join", outputs: await delivery.finish(), boundaries: checkChunkBoundaries(tracks) };
     } finally {
       await Promise.all([publisher.stop(), delivery.stop()]);
@@ -41,11 +41,11 @@ export function join(task: TaskOf<"join">, deps: TaskDeps): Promise<TaskResult> 
 }
 
 /** Adds the quality that the nodes of its chunks measured to a joined output. */
-function withQuality(made: MadeOutput | FailedOutput, { qualities }: JoinedTracks): MadeOutput | FailedOutput {
-  const chunks = qualities.get(made.output);
-  return chunks && !("failure" in made)
-    ? { ...made, quality: Promise.resolve(qualityReport(mergeQualities(chunks))) }
-    : made;
+function withQuality(report: MadeOutput | FailedOutput, { qualities }: JoinedTracks): MadeOutput | FailedOutput {
+  const chunks = qualities.get(report.output);
+  return chunks && !("failure" in report)
+    ? { ...report, quality: Promise.resolve(qualityReport(mergeQualities(chunks))) }
+    : report;
 }
 
 const isStream = (spec: OutputSpec): spec is HttpStreamOutput => spec.type === "httpstream";
@@ -83,7 +83,7 @@ async function joinOutputs({ task, folder, publisher }: JoinWork, deps: TaskDeps
         early.of(command) ??
         runAll(command.runs, files, (done, rate) => onProgress(done / command.runs.length, rate), deps);
       const finished = await finishOutput(command, { task, files, publications, run }, deps);
-      encoded.push(...finished.map((made) => withLacking(made, lacking)));
+      encoded.push(...finished.map((report) => addMissingTracksNote(report, lacking)));
     }
     return { tracks, encoded };
   } finally {

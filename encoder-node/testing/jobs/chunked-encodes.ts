@@ -86,10 +86,10 @@ async function makeChunked(request: Request, at: readonly number[], change: Chan
   for (const chunk of spans) {
     const { command, failures } = planChunk({ ...request, chunk, prerollMs: PREROLL_MS });
     if (!command || failures.length > 0) throw new Error(failures[0]?.failure.message);
-    const made = await mkdtemp(path.join(path.dirname(source), "chunk-"));
-    await runAll(command.runs, made, change);
+    const chunkFolder = await mkdtemp(path.join(path.dirname(source), "chunk-"));
+    await runAll(command.runs, chunkFolder, change);
     for (const { file } of command.tracks)
-      await join(path.join(made, file), path.join(folder, file), chunk.index === 0);
+      await join(path.join(chunkFolder, file), path.join(folder, file), chunk.index === 0);
     chunks.push(command.tracks);
   }
   const audio = planAudio(request);
@@ -125,8 +125,8 @@ async function runAll(runs: readonly PlannedRun[], cwd: string, { tweak, prepare
 async function join(chunk: string, track: string, isFirst: boolean): Promise<void> {
   const bytes = await readFile(chunk);
   const head = bytes.subarray(0, bytes.indexOf("moof") - 4);
-  const own = isFirst ? head : (await readFile(track)).subarray(0, head.length);
-  if (!head.equals(own)) throw new Error("Chunk header differs");
+  const trackHead = isFirst ? head : (await readFile(track)).subarray(0, head.length);
+  if (!head.equals(trackHead)) throw new Error("Chunk header differs");
   await appendFile(track, isFirst ? bytes : bytes.subarray(head.length));
 }
 
@@ -178,10 +178,10 @@ export async function look(file: string): Promise<Shown> {
   const audio = kinds.includes("audio") ? (await execute(REFERENCE_FFMPEG, hash, options)).stdout.trim() : null;
   const spans = kinds.flatMap((kind) => {
     // AVI has no presentation times.
-    const own = probed.packets.filter(({ codec_type, pts_time }) => codec_type === kind && pts_time !== undefined);
-    const starts = own.map(({ pts_time }) => Number(pts_time));
-    const ends = own.map(({ pts_time, duration_time = "0" }) => Number(pts_time) + Number(duration_time));
-    return own.length === 0 ? [] : [[Math.min(...starts), Math.max(...ends)] as const];
+    const timed = probed.packets.filter(({ codec_type, pts_time }) => codec_type === kind && pts_time !== undefined);
+    const starts = timed.map(({ pts_time }) => Number(pts_time));
+    const ends = timed.map(({ pts_time, duration_time = "0" }) => Number(pts_time) + Number(duration_time));
+    return timed.length === 0 ? [] : [[Math.min(...starts), Math.max(...ends)] as const];
   });
   return { isTimed: keys.size > 0, frames: framesOf(video, keys), audio, spans };
 }

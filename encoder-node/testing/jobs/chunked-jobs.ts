@@ -97,13 +97,13 @@ export async function encodeWhole(
   testBed: ChunkTestBed,
   clip: string,
   outputs: OutputSpec[],
-  given: Partial<TaskDeps> = {},
+  changes: Partial<TaskDeps> = {},
 ): Promise<Outputs> {
   const storage = await startTestStorage();
   const lease = leaseOf(newJob(), "encode");
   const { probe } = await inspected(testBed, clip, lease, null);
   const task = { kind: "encode" as const, sourceUrl: `${testBed.origin}/${clip}`, probe, outputs };
-  const result = await encode(task, testBed.node.depsOf(lease, task, { ...storage, ...given }));
+  const result = await encode(task, testBed.node.depsOf(lease, task, { ...storage, ...changes }));
   if (result.kind !== "encode") throw new Error("Not the result of an encode");
   storage.close();
   return { result, storage };
@@ -157,7 +157,7 @@ export async function encodeInChunks(
   testBed: ChunkTestBed,
   clip: string,
   outputs: OutputSpec[],
-  given: (storage: TestStorage) => Partial<TaskDeps> = () => ({}),
+  changes: (storage: TestStorage) => Partial<TaskDeps> = () => ({}),
   changed: (task: TaskOf<"join">) => TaskOf<"join"> = (task) => task,
   changedChunk: (task: TaskOf<"chunk">) => TaskOf<"chunk"> = (task) => task,
 ): Promise<Outputs> {
@@ -166,7 +166,7 @@ export async function encodeInChunks(
   expect(chunks.length).toBeGreaterThan(1);
   const storage = await startTestStorage();
   const texts = await textsOf(testBed, job, ranged);
-  const made = await Promise.all(
+  const results = await Promise.all(
     chunks
       .map((task) => changedChunk({ ...task, ...texts }))
       .map(async (task) => {
@@ -179,10 +179,10 @@ export async function encodeInChunks(
   const audioTask = { kind: "audio" as const, ...ranged };
   const audio = await encodeAudio(audioTask, node.depsOf(leaseOf(job, "audio"), audioTask, bucket));
   if (audio.kind !== "audio") throw new Error("Not the result of an audio task");
-  const task = changed({ kind: "join", probe: ranged.probe, outputs, chunks: made, audio: audio.tracks, ...texts });
+  const task = changed({ kind: "join", probe: ranged.probe, outputs, chunks: results, audio: audio.tracks, ...texts });
   // Checks that the frame schema accepts it.
   Task.parse(task);
-  const deps = node.depsOf(leaseOf(job, "join"), task, { ...bucket, ...storage, ...given(storage) });
+  const deps = node.depsOf(leaseOf(job, "join"), task, { ...bucket, ...storage, ...changes(storage) });
   const result = await join(task, deps);
   if (result.kind !== "join") throw new Error("Not the result of a join");
   expect(await readdir(pathOf(folder, "tasks"))).toEqual([]);

@@ -46,7 +46,7 @@ export async function processSource(path: string, asks: readonly OutputOptions[]
     file,
     parts: [{ url: `${origin}/${output}/${file}`, headers: {}, offset: 0, sizeBytes }],
   });
-  const given: Partial<TaskDeps> = {
+  const changes: Partial<TaskDeps> = {
     capabilities: { ...ALL_SOFTWARE, ffmpegVersion: tools.ffmpeg.version, cpus: 1 },
     sources: { acquire: async () => ({ path, release: () => undefined }), clear: async () => undefined },
     requestUploads: async (files) => ({ uploads: files.map(uploadOf) }),
@@ -54,10 +54,10 @@ export async function processSource(path: string, asks: readonly OutputOptions[]
   try {
     const sourceUrl = `${origin}/source`;
     const inspectTask = { kind: "inspect" as const, sourceUrl, chunking: null };
-    const inspected = await inspect(inspectTask, node.depsOf(LEASE.replace("encode", "inspect"), inspectTask, given));
+    const inspected = await inspect(inspectTask, node.depsOf(LEASE.replace("encode", "inspect"), inspectTask, changes));
     if (inspected.kind !== "inspect") throw new Error("Not the result of an inspection");
     const task = { kind: "encode" as const, sourceUrl, probe: inspected.probe, outputs: asks.map(specOf) };
-    const encoded = await encode(task, node.depsOf(LEASE, task, given));
+    const encoded = await encode(task, node.depsOf(LEASE, task, changes));
     if (encoded.kind !== "encode") throw new Error("Not the result of an encode");
     const reports = encoded.outputs.toSorted((a, b) => a.output - b.output);
     return { probe: inspected.probe, outputs: reports.map((report) => processedOutput(report, stored)) };

@@ -93,9 +93,9 @@ export async function openSubtitleJobs(): Promise<SubtitleJobs> {
 
 /** The text of the only stored object whose name matches. */
 export function objectIn({ objects }: TestStorage, name: RegExp): string {
-  const found = [...objects].filter(([key]) => name.test(key));
-  if (found.length !== 1) throw new Error(`${found.length} objects match ${name}: ${[...objects.keys()].join(" ")}`);
-  return found[0]?.[1].toString() ?? "";
+  const match = [...objects].filter(([key]) => name.test(key));
+  if (match.length !== 1) throw new Error(`${match.length} objects match ${name}: ${[...objects.keys()].join(" ")}`);
+  return match[0]?.[1].toString() ?? "";
 }
 
 /** Cues as `[start, end, text]`, in ms. */

@@ -33,7 +33,7 @@ export async function startNameServer(answers: Answers) {
     return [...four.map((address) => ({ address, family: 4 })), ...six.map((address) => ({ address, family: 6 }))];
   };
   const system = dns.lookup;
-  replaceLookup((name, _, done) => void lookUp(name).then((found) => done(null, found)));
+  replaceLookup((name, _, done) => void lookUp(name).then((addresses) => done(null, addresses)));
   const close = (): void => {
     replaceLookup(system);
     socket.close();

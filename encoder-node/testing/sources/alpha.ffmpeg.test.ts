@@ -36,10 +36,10 @@ it.each([
   const path = await workshop().make(name, `${SOURCE} ${options}`);
   const requests = ["png:32x", "gif:32x", "webp:32x", "jpg:32x", "mp4:32x"].map((format) => ({ format }));
   const { outputs } = await processSource(path, requests);
-  const shown = await Promise.all(
+  const results = await Promise.all(
     outputs.map(async (output) => (output.ok ? await halves(output.files[0] ?? "") : output.failure)),
   );
-  expect(shown).toEqual([
+  expect(results).toEqual([
     [RED, clear],
     [RED, clear],
     [RED, clear],

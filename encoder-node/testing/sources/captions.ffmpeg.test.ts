@@ -62,8 +62,8 @@ it("makes the same captions in chunks as in the whole", async () => {
   const requests = [{ format: "mp4" }, { format: "mp4", params: { captions: "drop" } }];
   const { whole, joined } = await makeBoth(clip, requests, [2], (argv) => [...argv]);
   for (const { folder, outputs } of [whole, joined]) {
-    const [kept, dropped] = outputs.map(({ files: [file = ""] }) => join(folder, file));
-    expect(await captionsOf(kept ?? "")).toMatch(SHOWN);
+    const [captioned, dropped] = outputs.map(({ files: [file = ""] }) => join(folder, file));
+    expect(await captionsOf(captioned ?? "")).toMatch(SHOWN);
     expect(await captionsOf(dropped ?? "")).toBe("");
   }
 });

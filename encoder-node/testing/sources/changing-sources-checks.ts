@@ -39,13 +39,13 @@ export async function checkProportions(path: string, changed: string): Promise<v
     { format: "mp4", params: { hflip: true } },
     { format: "webm:vp8", params: { deinterlace: true } },
   ];
-  const { outputs: made } = await processSource(path, outputs);
+  const { outputs: encoded } = await processSource(path, outputs);
   for (const at of [0, 2, 3, 4]) {
-    const sizes = await shownSizes(filesOf(made[at])[0] ?? "");
+    const sizes = await shownSizes(filesOf(encoded[at])[0] ?? "");
     expect([sizes[12], sizes[37], sizes[62]], `output ${at}`).toEqual([first, changed, first]);
     expect(sizes.length, `output ${at}`).toBeGreaterThan(70);
   }
-  const images = await Promise.all(filesOf(made[1]).map(shownSizes));
+  const images = await Promise.all(filesOf(encoded[1]).map(shownSizes));
   expect(images.flat()).toEqual([first, changed, first]);
 }
 
@@ -84,10 +84,10 @@ export async function peak(file: string, filter: string): Promise<number> {
 export async function checkCopies(path: string, original = path): Promise<void> {
   const formats = ["mkv:copy:x", "mpegts:copy:x", "mp4:copy:x"].map((format) => ({ format }));
   const { outputs } = await processSource(path, formats);
-  const own = await decode(original, "null", "yuv420p");
+  const expected = await decode(original, "null", "yuv420p");
   for (const [at, output] of outputs.entries()) {
     const file = filesOf(output)[0] ?? "";
-    expect(Buffer.compare(await decode(file, "null", "yuv420p"), own), `output ${at}`).toBe(0);
+    expect(Buffer.compare(await decode(file, "null", "yuv420p"), expected), `output ${at}`).toBe(0);
     const times = (await shownFrames(file)).map(({ seconds }) => seconds);
     // An elementary stream starts with a gap.
     const steps = times.slice(2).map((time, frame) => time - (times[frame + 1] ?? 0));
@@ -107,9 +107,9 @@ export async function checkReserved(path: string): Promise<void> {
 /** Checks that the first frame looks like the first frame of the source. */
 export async function checkFirstFrame(path: string, format: string): Promise<void> {
   const { outputs } = await processSource(path, [{ format }]);
-  const [made, own] = await Promise.all(
+  const [encoded, expected] = await Promise.all(
     [filesOf(outputs[0])[0] ?? "", path].map((file) => decode(file, "trim=end_frame=1", "gray")),
   );
-  const error = own?.reduce((sum, level, at) => sum + Math.abs(level - (made?.[at] ?? 0)), 0) ?? 0;
+  const error = expected?.reduce((sum, level, at) => sum + Math.abs(level - (encoded?.[at] ?? 0)), 0) ?? 0;
   expect(error / (64 * 48)).toBeLessThan(5);
 }

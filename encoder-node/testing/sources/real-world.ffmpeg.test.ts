@@ -43,13 +43,13 @@ const SAME_FRAME = 2.3;
 
 /** `seconds` are relative to the first frame. */
 async function expectImages(source: string, output: ProcessedOutput | undefined, seconds: number[]): Promise<void> {
-  const own = await shownFrames(source);
-  const start = own.find((frame) => frame.seconds >= 0)?.seconds ?? 0;
-  const shown = await Promise.all(filesOf(output).map(shownFrames));
-  const levels = shown.flat().map(({ level }) => level);
+  const input = await shownFrames(source);
+  const start = input.find((frame) => frame.seconds >= 0)?.seconds ?? 0;
+  const images = await Promise.all(filesOf(output).map(shownFrames));
+  const levels = images.flat().map(({ level }) => level);
   expect(levels).toHaveLength(seconds.length);
   for (const [at, second] of seconds.entries()) {
-    expect(Math.abs((levels[at] ?? 0) - frameAt(own, start + second).level), `image at ${second} s`).toBeLessThan(
+    expect(Math.abs((levels[at] ?? 0) - frameAt(input, start + second).level), `image at ${second} s`).toBeLessThan(
       SAME_FRAME,
     );
   }
@@ -66,9 +66,9 @@ describe("a truncated file", () => {
   it("gives complete outputs of the existing part when the header has no duration", async () => {
     const path = await truncatedRecording(workshop());
     const { outputs } = await processSource(path, [MP4, THREE]);
-    const own = await shownFrames(path);
-    const end = own.length / 10;
-    expect(await shownFrames(filesOf(outputs[0])[0] ?? "")).toHaveLength(own.length);
+    const source = await shownFrames(path);
+    const end = source.length / 10;
+    expect(await shownFrames(filesOf(outputs[0])[0] ?? "")).toHaveLength(source.length);
     await expectImages(path, outputs[1], [end / 6, end / 2, (end * 5) / 6]);
   });
 });
@@ -98,10 +98,10 @@ describe("a header whose times differ from the times of the packets", () => {
     for (const output of [outputs[0], outputs[1], outputs[4]]) {
       // ffmpeg's DASH reader supports whole seconds only.
       const file = filesOf(output).find((name) => !name.endsWith(".mpd")) ?? "";
-      const shown = await shownFrames(file);
-      expect(shown).toHaveLength(frames);
+      const outputFrames = await shownFrames(file);
+      expect(outputFrames).toHaveLength(frames);
       expect(Math.abs((await fileSeconds(file)) - seconds), file).toBeLessThan(0.06);
-      const times = new Set(shown.map((frame) => frame.seconds));
+      const times = new Set(outputFrames.map((frame) => frame.seconds));
       expect(times.size).toBe(frames);
     }
     await expectImages(path, outputs[2], [seconds / 6, seconds / 2, (seconds * 5) / 6]);
@@ -123,15 +123,15 @@ describe("a video with a variable frame rate", () => {
     async (make) => {
       const path = await make(workshop());
       const { outputs } = await processSource(path, [...formats, { format: "mpegts" }, STREAM]);
-      const own = await shownFrames(path);
+      const source = await shownFrames(path);
       for (const [at, output] of outputs.entries()) {
         const file = filesOf(output).find((name) => !name.endsWith(".mpd")) ?? "";
-        const shown = await shownFrames(file);
+        const outputFrames = await shownFrames(file);
         // Constant rates repeat frames; formats without frame durations repeat the last frame.
-        if (at < 4) expect(shown, file).toHaveLength(own.length);
+        if (at < 4) expect(outputFrames, file).toHaveLength(source.length);
         expect(Math.abs((await fileSeconds(file)) - 5.9), `${file} ${await fileSeconds(file)}`).toBeLessThan(0.11);
-        for (const { seconds, level } of own) {
-          expect(Math.abs(frameAt(shown, seconds + 0.05).level - level), `${file} at ${seconds}`).toBeLessThan(
+        for (const { seconds, level } of source) {
+          expect(Math.abs(frameAt(outputFrames, seconds + 0.05).level - level), `${file} at ${seconds}`).toBeLessThan(
             SAME_FRAME,
           );
         }
@@ -142,11 +142,11 @@ describe("a video with a variable frame rate", () => {
   it("writes no two frames with the same time to any output", async () => {
     const path = await framesAtOneTime(workshop());
     const { outputs } = await processSource(path, [MP4, WEBM, STREAM]);
-    const own = await shownFrames(path);
+    const source = await shownFrames(path);
     for (const output of outputs) {
       const file = filesOf(output).find((name) => !name.endsWith(".mpd")) ?? "";
       const times = (await shownFrames(file)).map(({ seconds }) => seconds);
-      expect(times).toHaveLength(own.length - 2);
+      expect(times).toHaveLength(source.length - 2);
       expect(new Set(times).size).toBe(times.length);
     }
   });

@@ -71,10 +71,10 @@ few(1).each(["webm", "mkv", "ts", "flv"])("leaves out audio that never comes, wi
   const path = await silentTrack(workshop(), extension);
   const { outputs } = await processSource(path, [...VIDEOS, THREE, AUDIO, { format: "mkv:copy:copy" }]);
   const note = "The input announces audio without any data, so this output has no audio.";
-  const made = { ok: true, note };
+  const videoOnly = { ok: true, note };
   const message = "The input announces audio without any data; use an input that has audio.";
   const failed = { ok: false, failure: { code: "input_has_no_audio", message } };
-  expect(outputs).toMatchObject([made, made, { ok: true }, failed, made]);
+  expect(outputs).toMatchObject([videoOnly, videoOnly, { ok: true }, failed, videoOnly]);
   expect(await trackSeconds(firstFile(outputs[0]))).toEqual({ video: 2 });
 });
 

@@ -48,9 +48,9 @@ it.each<[string, OutputOptions[], TrackSource, boolean[]]>([
   ["of a single frame", [images([0]), { format: "jpg:64x", number: 3 }], oneFrame, [true, true]],
   ["by seeking", [images([31])], longVideoLost, [true]],
   ["by seeking after the loss", [images([38])], longVideoLost, [false]],
-])("makes images only of video that can be decoded: %s", async (_, requests, make, made) => {
+])("makes images only of video that can be decoded: %s", async (_, requests, make, succeeded) => {
   const { outputs } = await processSource(await make(workshop(), "mp4"), requests);
-  expect(outputs.map(({ ok }) => ok)).toEqual(made);
+  expect(outputs.map(({ ok }) => ok)).toEqual(succeeded);
   for (const [at, output] of outputs.entries()) {
     const message =
       /^The input's video ends before \d+\.\d\d s, the timestamp of an image; only its frames up to \d|^Most of the video .* cannot be decoded; /;
