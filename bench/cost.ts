@@ -76,7 +76,7 @@ async function measureOne(kind: string): Promise<void> {
   print(billOf(counts));
   print(report);
   if (!values.details) return;
-  for (const [detail, count] of [...details].toSorted(([, one], [, other]) => other - one)) {
+  for (const [detail, count] of [...details].toSorted(([, a], [, b]) => b - a)) {
     if (count > 0.5) print(String(Math.round(count)).padStart(9), detail);
   }
   for (const text of new Set(logged)) print(text);

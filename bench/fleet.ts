@@ -36,9 +36,10 @@ for (const [name, value] of rows) print(`  ${name.padEnd(40)} ${value}`);
 const { events } = world.service.platform.time;
 print(`  ${"this run".padEnd(40)} ${(tookMs / 1000).toFixed(1)} s, ${events} events`);
 if (values.details) {
-  const details = [...world.service.platform.meter.details].toSorted(([, one], [, other]) => other - one);
+  const details = [...world.service.platform.meter.details].toSorted(([, a], [, b]) => b - a);
   for (const [detail, count] of details.slice(0, 60)) print(String(Math.round(count)).padStart(9), detail);
-  for (const line of new Set(world.service.platform.logged.map((one) => one.replace(/"time":\d+,?/, "")))) print(line);
+  const lines = world.service.platform.logged.map((line) => line.replace(/"time":\d+,?/, ""));
+  for (const line of new Set(lines)) print(line);
 }
 for (const violation of violations) print(`VIOLATION ${violation}`);
 process.exit(violations.length > 0 ? 1 : 0);

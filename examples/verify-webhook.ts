@@ -19,8 +19,8 @@ function isValid(headers: IncomingHttpHeaders, body: Buffer): boolean {
   return String(signatures)
     .split(" ")
     .some((signature) => {
-      const given = Buffer.from(signature.replace(/^v1,/, ""), "base64");
-      return given.length === expected.length && timingSafeEqual(given, expected);
+      const bytes = Buffer.from(signature.replace(/^v1,/, ""), "base64");
+      return bytes.length === expected.length && timingSafeEqual(bytes, expected);
     });
 }
 

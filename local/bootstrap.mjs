@@ -38,7 +38,7 @@ const TOKEN_IN_ARGUMENTS =
 
 const [script, ...scriptArguments] = process.argv.slice(2);
 if (script === undefined) {
-  leave(2, "Say which script to run: node local/bootstrap.mjs <script> [arguments]");
+  leave(2, "usage: node local/bootstrap.mjs SCRIPT [ARGUMENTS]");
 } else {
   const withTools = !RUN_SCRIPTS.includes(script) && process.env.NODE_ENV !== "production";
   if (!isPackage) await install(withTools);
@@ -90,8 +90,8 @@ function isInstalled(withTools) {
   const wanted = packagesOf(join(root, "package-lock.json")) ?? {};
   return Object.entries(wanted).every(([path, entry]) => {
     if (path === "") return true;
-    const found = installed[path];
-    if (found !== undefined) return found.version === entry.version;
+    const present = installed[path];
+    if (present !== undefined) return present.version === entry.version;
     // Optional packages may be absent: they are for other machines.
     return Boolean(entry.optional || entry.devOptional || (entry.dev && !withTools));
   });
@@ -171,16 +171,16 @@ function run(node, wholeArgv) {
  * Removes a node's token from arguments and environment: other processes can read both while the node runs. The node
  * gets it by file descriptor 3 (encoder-node/token.ts).
  */
-function takeToken([script, ...given], { COPRA_NODE_TOKEN: inEnvironment, ...rest }) {
-  if (!script.endsWith(NODE_SCRIPT)) return { argv: [script, ...given], env: process.env };
+function takeToken([script, ...args], { COPRA_NODE_TOKEN: inEnvironment, ...rest }) {
+  if (!script.endsWith(NODE_SCRIPT)) return { argv: [script, ...args], env: process.env };
   let token = inEnvironment;
   const argv = [];
-  for (let at = 0; at < given.length; at++) {
-    const [name, ...value] = given[at].split("=");
-    if (name !== "--token") argv.push(given[at]);
-    else token = value.length > 0 ? value.join("=") : given[++at];
+  for (let at = 0; at < args.length; at++) {
+    const [name, ...value] = args[at].split("=");
+    if (name !== "--token") argv.push(args[at]);
+    else token = value.length > 0 ? value.join("=") : args[++at];
   }
-  if (argv.length < given.length) console.error(TOKEN_IN_ARGUMENTS);
+  if (argv.length < args.length) console.error(TOKEN_IN_ARGUMENTS);
   return { argv: [script, ...argv], token, env: token ? { ...rest, COPRA_NODE_TOKEN_FD: "3" } : rest };
 }
 

@@ -171,7 +171,7 @@ describe("running", () => {
     ["the environment", ["--slots", "2"], { COPRA_NODE_TOKEN: "n-1" }, ["--slots", "2"]],
     ["an argument", ["--token", "n-1", "--slots", "2"], {}, ["--slots", "2"]],
     ["an argument with =", ["--token=n-1", "--token-file-not"], { COPRA_NODE_TOKEN: "n-2" }, ["--token-file-not"]],
-  ])("passes a node's token from %s where no other process can read it", async (_from, given, env, argv) => {
+  ])("passes a node's token from %s where no other process can read it", async (_from, args, env, argv) => {
     mkdirSync(join(root, "encoder-node"));
     const program = `
       import { readFileSync } from "node:fs";
@@ -179,7 +179,7 @@ describe("running", () => {
       const open = ["environ", "cmdline"].map((name) => readFileSync("/proc/self/" + name, "utf8")).join();
       console.log(JSON.stringify({ token, argv: process.argv.slice(2), isOpen: /n-\\d|NODE_TOKEN=/.test(open) }));
     `;
-    const { out } = await end(startScript("encoder-node/main.ts", program, given, env));
+    const { out } = await end(startScript("encoder-node/main.ts", program, args, env));
     expect(JSON.parse(out)).toEqual({ token: "n-1", argv, isOpen: false });
   });
 

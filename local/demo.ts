@@ -34,21 +34,21 @@ try {
 }
 
 /** Returns true if the job completed. */
-async function main(given: string | undefined): Promise<boolean> {
-  const isUrl = given !== undefined && /^https?:\/\//i.test(given);
-  if (given !== undefined && !isUrl && !statSync(given, { throwIfNoEntry: false })?.isFile()) {
+async function main(source: string | undefined): Promise<boolean> {
+  const isUrl = source !== undefined && /^https?:\/\//i.test(source);
+  if (source !== undefined && !isUrl && !statSync(source, { throwIfNoEntry: false })?.isFile()) {
     throw new Error(
-      `${resolve(given)} is not a file. Give the path of a video, or a URL that starts with http:// or https://.`,
+      `${resolve(source)} is not a file. Give the path of a video, or a URL that starts with http:// or https://.`,
     );
   }
   const stack = await demoStack(process.env, stopSignal);
   cleanups.push(stack.release);
-  const sourceUrl = isUrl ? given : await serve(given ? resolve(given) : await sampleClip(stack.home));
+  const sourceUrl = isUrl ? source : await serve(source ? resolve(source) : await sampleClip(stack.home));
   const webhooks: Webhook[] = [];
   const inbox = await openInbox(stack.webhookSecret, (webhook) => webhooks.push(webhook));
   cleanups.push(inbox.close);
 
-  console.log(`Encoding ${given ?? "a sample clip; npm run demo -- <file or URL> takes your own"}`);
+  console.log(`Encoding ${source ?? "a sample clip; npm run demo -- <file or URL> takes your own"}`);
   const folder = newFolder(new Date());
   const copra = new Copra({ url: new URL(stack.api).origin, key: stack.apiKey });
   const { id } = await copra.jobs.create(demoJob(stack, sourceUrl, inbox.origin, folder));

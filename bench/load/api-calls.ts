@@ -10,15 +10,15 @@ const RETRY_MS = 200;
 export async function newNodeToken(stack: Pick<Stack, "describe">, observations: Observations): Promise<string> {
   const { api, adminToken } = stack.describe();
   const headers = { authorization: `Bearer ${adminToken}` };
-  const made = await call(`${api}/admin/node-tokens`, { headers, body: { name: "load" } }, observations);
-  return z.object({ node_token: z.string() }).parse(made).node_token;
+  const response = await call(`${api}/admin/node-tokens`, { headers, body: { name: "load" } }, observations);
+  return z.object({ node_token: z.string() }).parse(response).node_token;
 }
 
 export async function newAccount(stack: Pick<Stack, "describe">, observations: Observations): Promise<string> {
   const { api, adminToken } = stack.describe();
   const headers = { authorization: `Bearer ${adminToken}` };
-  const made = await call(`${api}/admin/accounts`, { headers, body: { name: "load" } }, observations);
-  return z.object({ api_key: z.string() }).parse(made).api_key;
+  const response = await call(`${api}/admin/accounts`, { headers, body: { name: "load" } }, observations);
+  return z.object({ api_key: z.string() }).parse(response).api_key;
 }
 
 export const basic = (key = "") => ({ authorization: basicAuth(key) });

@@ -20,10 +20,10 @@ export function usageOf(pid: number): Usage {
     before = included.size;
     for (const { pid: child, parent } of processes) if (included.has(parent)) included.add(child);
   }
-  const own = processes.filter((process) => included.has(process.pid));
+  const tree = processes.filter((process) => included.has(process.pid));
   return {
-    rssBytes: own.reduce((sum, { rssBytes }) => sum + rssBytes, 0),
-    cpuMs: own.reduce((sum, { cpuMs }) => sum + cpuMs, 0),
+    rssBytes: tree.reduce((sum, { rssBytes }) => sum + rssBytes, 0),
+    cpuMs: tree.reduce((sum, { cpuMs }) => sum + cpuMs, 0),
   };
 }
 

@@ -80,8 +80,8 @@ export function startSimulatedNode(
         return { output, file, sizeBytes: CONTENT.length, etags };
       }),
     );
-    const made = files.map((file) => ({ status: "made" as const, output: file.output, files: [file], probe: PROBE }));
-    return { kind: "encode", outputs: made };
+    const all = files.map((file) => ({ status: "made" as const, output: file.output, files: [file], probe: PROBE }));
+    return { kind: "encode", outputs: all };
   }
 
   /** Repeats the report until the control plane has accepted or rejected it. */

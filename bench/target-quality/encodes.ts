@@ -59,10 +59,10 @@ function videoOf(format: string): VideoOutput {
 }
 
 export async function searchFor(tools: Tools, source: string, format: string): Promise<Searched> {
-  const { reports, ...found } = await searchTogether(tools, source, [format]);
+  const { reports, ...results } = await searchTogether(tools, source, [format]);
   const [report] = reports;
   if (!report) throw new Error("Nothing was searched");
-  return { ...found, report };
+  return { ...results, report };
 }
 
 /**

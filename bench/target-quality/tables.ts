@@ -6,7 +6,7 @@ const row = (cells: readonly (string | number)[]): string => `| ${cells.join(" |
 const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
   [row(head), row(head.map(() => "---")), ...rows.map(row), ""].join("\n");
 
-const one = (value: number): string => value.toFixed(1);
+const decimal = (value: number): string => value.toFixed(1);
 const percent = (value: number): string => `${Math.round(value * 100)} %`;
 
 export const perClipTable = (results: readonly ClipResult[]): string =>
@@ -27,11 +27,11 @@ export const perClipTable = (results: readonly ClipResult[]): string =>
       clip,
       target.rateFactor,
       Math.round(target.kbps),
-      one(target.mean),
-      one(target.harmonicMean),
-      one(target.percentile1),
-      report.measured ? `${one(report.measured.harmonicMean)}, ${one(report.measured.percentile1)}` : "",
-      report.tried.map(({ rateFactor, score }) => `${rateFactor}: ${one(score)}`).join(", "),
+      decimal(target.mean),
+      decimal(target.harmonicMean),
+      decimal(target.percentile1),
+      report.measured ? `${decimal(report.measured.harmonicMean)}, ${decimal(report.measured.percentile1)}` : "",
+      report.tried.map(({ rateFactor, score }) => `${rateFactor}: ${decimal(score)}`).join(", "),
       report.stopped,
       percent(cpuSeconds / target.cpuSeconds),
     ]),
@@ -79,9 +79,9 @@ export const fixedTable = (results: readonly ClipResult[]): string =>
 const setRow = (name: string, set: SetResult, encodes: readonly (Encode | undefined)[]): string[] => [
   name,
   String(Math.round(set.kbps)),
-  one(set.mean),
-  one(set.percentile1),
-  ...encodes.map((encode) => (encode ? `${Math.round(encode.kbps)}, ${one(encode.percentile1)}` : "")),
+  decimal(set.mean),
+  decimal(set.percentile1),
+  ...encodes.map((encode) => (encode ? `${Math.round(encode.kbps)}, ${decimal(encode.percentile1)}` : "")),
 ];
 
 /** The share of bits saved over one fixed rate factor with the same first percentile of all frames. */
@@ -102,7 +102,7 @@ export function savings(results: readonly ClipResult[]): string {
       `${part} ${percent(cpu(({ searched: { cost } }) => cost[part]) / cpu(({ target }) => target.cpuSeconds))}`,
   );
   return [
-    `searched: ${Math.round(searched.kbps)} kbit/s; one rate factor with the same 1st percentile (${one(searched.percentile1)}): `,
+    `searched: ${Math.round(searched.kbps)} kbit/s; one rate factor with the same 1st percentile (${decimal(searched.percentile1)}): `,
     `${Math.round(kbps)} kbit/s at ${factor.toFixed(1)}${above === -1 || share < 0 ? " (extrapolated)" : ""}; `,
     `${percent(1 - searched.kbps / kbps)} fewer bits; search ${percent(search)} of the encodes' CPU (${parts.join(", ")})`,
   ].join("");

@@ -37,12 +37,12 @@ export function stagesOf(attempts: readonly TimedAttempt[]): string {
     `${task.replace(/-.*/, "")}${outcome === "completed" ? "" : ` (${outcome})`}`;
   return [...new Set(attempts.map(kindOf))]
     .map((kind) => {
-      const own = attempts.filter((attempt) => kindOf(attempt) === kind);
-      const took = own.map(({ start, end }) => end - start);
-      const span = `${Math.min(...own.map(({ start }) => start)).toFixed(1)}–${Math.max(...own.map(({ end }) => end)).toFixed(1)}`;
-      return own.length === 1
+      const ofKind = attempts.filter((attempt) => kindOf(attempt) === kind);
+      const took = ofKind.map(({ start, end }) => end - start);
+      const span = `${Math.min(...ofKind.map(({ start }) => start)).toFixed(1)}–${Math.max(...ofKind.map(({ end }) => end)).toFixed(1)}`;
+      return ofKind.length === 1
         ? `${kind} ${span}`
-        : `${own.length} × ${kind} ${span} (each ${Math.min(...took).toFixed(1)}–${Math.max(...took).toFixed(1)})`;
+        : `${ofKind.length} × ${kind} ${span} (each ${Math.min(...took).toFixed(1)}–${Math.max(...took).toFixed(1)})`;
     })
     .join(", ");
 }

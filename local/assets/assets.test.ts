@@ -16,13 +16,13 @@ async function filesAtStart(program: string): Promise<readonly string[]> {
     external: ["cloudflare:*"],
     logLevel: "silent",
   });
-  const found = new Set([program]);
-  for (const file of found) {
+  const files = new Set([program]);
+  for (const file of files) {
     for (const { kind, path, external } of metafile.inputs[file]?.imports ?? []) {
-      if (kind !== "dynamic-import" && !external) found.add(path);
+      if (kind !== "dynamic-import" && !external) files.add(path);
     }
   }
-  return [...found];
+  return [...files];
 }
 
 // The programs of the control plane's image (deploy/images/control-plane.Dockerfile); serve.ts forks build-service.ts.

@@ -27,8 +27,8 @@ export function snapshotBeforeUpgrade(home: string, now: Date): string | null {
   const file = join(home, "version.json");
   const last = readPrivateJson(file, Started);
   const applied = appliedMigrations(home);
-  const own = ownMigrations();
-  const unknown = applied.filter((name) => !own.includes(name));
+  const known = ownMigrations();
+  const unknown = applied.filter((name) => !known.includes(name));
   const newer = [
     ...unknown.map((name) => `its database has ${name}`),
     ...(["version", "miniflare"] as const).flatMap((name) => {
@@ -44,7 +44,7 @@ export function snapshotBeforeUpgrade(home: string, now: Date): string | null {
   }
   const isNew = applied.length === 0;
   const isSame =
-    last?.version === OWN.version && last.miniflare === OWN.miniflare && own.every((name) => applied.includes(name));
+    last?.version === OWN.version && last.miniflare === OWN.miniflare && known.every((name) => applied.includes(name));
   const folder = isNew || isSame ? null : join(home, "snapshots", `${stamp(now)}-before-${VERSION}`);
   if (folder !== null && !existsSync(folder)) {
     mkdirSync(join(home, "snapshots"), { recursive: true, mode: 0o700 });
@@ -56,7 +56,7 @@ export function snapshotBeforeUpgrade(home: string, now: Date): string | null {
 }
 
 /** True if `one` is a later version than `other`: `5.20261117.0-beta` is later than `5.20260815.0-alpha`. */
-const isLater = (one: string, other: string): boolean => one.localeCompare(other, "en", { numeric: true }) > 0;
+const isLater = (a: string, b: string): boolean => a.localeCompare(b, "en", { numeric: true }) > 0;
 
 function removeOld(folder: string): void {
   const oldest = readdirSync(folder).sort().slice(0, -KEPT);

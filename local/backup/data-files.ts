@@ -28,9 +28,9 @@ function leaseFiles(folder: string): string[] {
 
 function filesBelow(folder: string, entry: string): string[] {
   const path = join(folder, entry);
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (!found) return [];
-  if (found.isFile()) return [entry];
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats) return [];
+  if (stats.isFile()) return [entry];
   return readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((file) => file.isFile())
     .map((file) => relative(folder, join(file.parentPath, file.name)).replaceAll("\\", "/"));
@@ -50,7 +50,7 @@ export function copyData(from: string, to: string, copied: Copied = new Map()): 
   const files = dataFiles(from);
   const present = new Set(files);
   for (const file of copied.keys()) if (!present.has(file)) rmSync(join(to, file), { force: true });
-  const made = new Set<string>();
+  const folders = new Set<string>();
   const done = new Map<string, string | null>();
   for (const file of files) {
     const [source, target] = [join(from, file), join(to, file)];
@@ -58,8 +58,8 @@ export function copyData(from: string, to: string, copied: Copied = new Map()): 
     if (state === null) continue;
     done.set(file, state.isYoung ? null : state.text);
     if (copied.get(file) === state.text) continue;
-    if (!made.has(dirname(target))) mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
-    made.add(dirname(target));
+    if (!folders.has(dirname(target))) mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+    folders.add(dirname(target));
     try {
       rmSync(target, { force: true });
       copyOrLink(source, target, NEVER_CHANGED.test(file));
@@ -72,9 +72,9 @@ export function copyData(from: string, to: string, copied: Copied = new Map()): 
 }
 
 function stateOf(path: string): { text: string; isYoung: boolean } | null {
-  const found = statSync(path, { throwIfNoEntry: false, bigint: true });
-  if (!found) return null;
-  const { ino, size, mtimeNs, mtimeMs } = found;
+  const stats = statSync(path, { throwIfNoEntry: false, bigint: true });
+  if (!stats) return null;
+  const { ino, size, mtimeNs, mtimeMs } = stats;
   return { text: `${ino} ${size} ${mtimeNs}`, isYoung: Date.now() - Number(mtimeMs) < YOUNG_MS };
 }
 

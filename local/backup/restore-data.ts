@@ -47,9 +47,9 @@ export async function restoreData({ backup, home, replace, now }: RestoreOptions
 }
 
 async function readBackup(backup: string, draft: string): Promise<Manifest> {
-  const found = statSync(backup, { throwIfNoEntry: false });
-  if (!found) throw new Error(`There is no backup ${backup}`);
-  if (found.isDirectory()) {
+  const stats = statSync(backup, { throwIfNoEntry: false });
+  if (!stats) throw new Error(`There is no backup ${backup}`);
+  if (stats.isDirectory()) {
     const manifest = readManifest(backup);
     copyData(backup, draft);
     return manifest;

@@ -96,12 +96,12 @@ const CHECKS: Readonly<Record<string, Check>> = {
   words: {
     run: (isChecked) => {
       const files = listFiles().filter((file) => isChecked(file) && !EXEMPT_FROM_WORDS.test(file));
-      const found = badWordsIn(files).map(
+      const errors = badWordsIn(files).map(
         ({ file, line, word, instead, text }) =>
           `${file}:${line}: "${word}": write ${instead}\n    ${text.slice(0, 140)}`,
       );
-      const more = found.length > MOST_SHOWN ? [`… and ${found.length - MOST_SHOWN} more`] : [];
-      return finds([...found.slice(0, MOST_SHOWN), ...more]);
+      const more = errors.length > MOST_SHOWN ? [`… and ${errors.length - MOST_SHOWN} more`] : [];
+      return finds([...errors.slice(0, MOST_SHOWN), ...more]);
     },
     help:
       "Write the term that docs/glossary.md gives. A name that a standard or another program gives, such as ffmpeg's\n" +
@@ -115,13 +115,13 @@ const CHECKS: Readonly<Record<string, Check>> = {
         const text = readFileSync(join(ROOT, file), "utf8");
         if (file.endsWith(".md")) prose.push(...proseOfMarkdown(file, text));
         else {
-          const found = proseOf(file, text);
-          prose.push(...found.prose);
-          starts.push(...found.badStarts);
+          const texts = proseOf(file, text);
+          prose.push(...texts.prose);
+          starts.push(...texts.badStarts);
         }
       }
-      const given = prose.filter(({ kind, file }) => kind !== "messages" || isProduction(file));
-      const errors = KINDS.flatMap((kind) => voiceErrors(kind, given));
+      const counted = prose.filter(({ kind, file }) => kind !== "messages" || isProduction(file));
+      const errors = KINDS.flatMap((kind) => voiceErrors(kind, counted));
       const opening = starts.length > 0 ? ["Docstrings that start with What, Whether, How, One or Of:", ...starts] : [];
       return finds([...opening, ...errors]);
     },
@@ -198,11 +198,11 @@ function printRooms(): void {
   for (const { folder, files } of rooms) console.log(`  ${folder}: ${files}`);
 }
 
-async function main(given: readonly string[]): Promise<boolean> {
+async function main(args: readonly string[]): Promise<boolean> {
   // The schemas may have changed, and the client's types are generated from them.
   await promisify(execFile)(process.execPath, [join(ROOT, "local/client/write-types.ts")], { cwd: ROOT });
-  const paths = given.filter((name) => !Object.hasOwn(CHECKS, name));
-  const selected = given.filter((name) => Object.hasOwn(CHECKS, name));
+  const paths = args.filter((name) => !Object.hasOwn(CHECKS, name));
+  const selected = args.filter((name) => Object.hasOwn(CHECKS, name));
   const names = selected.length > 0 ? selected : Object.keys(CHECKS);
   const isChecked = (file: string) => paths.length === 0 || paths.some((path) => file.startsWith(path));
 
@@ -220,7 +220,7 @@ async function main(given: readonly string[]): Promise<boolean> {
     failed.push(name);
     console.log(`\n${output?.trimEnd()}\n\n${CHECKS[name]?.help}\n`);
   }
-  if (given.length === 0) printRooms();
+  if (args.length === 0) printRooms();
   console.log(failed.length === 0 ? "All checks passed." : `Failed: ${failed.join(", ")}.`);
   return failed.length === 0;
 }

@@ -10,16 +10,16 @@ export type SlowRegex = { readonly file: string; readonly line: number; readonly
 
 /** The literals in a file that take more than linear time, each with a text that proves it. */
 export function slowRegexes(file: string, source: string): SlowRegex[] {
-  const found: SlowRegex[] = [];
+  const slow: SlowRegex[] = [];
   new Visitor({
     Literal(node) {
       if (!("regex" in node) || !node.regex) return;
       const regex = `/${node.regex.pattern}/${node.regex.flags}`;
       const text = slowText(regex);
-      if (text !== null) found.push({ file, line: source.slice(0, node.start).split("\n").length, regex, text });
+      if (text !== null) slow.push({ file, line: source.slice(0, node.start).split("\n").length, regex, text });
     },
   }).visit(parseSync(file, source).program);
-  return found;
+  return slow;
 }
 
 /** Repetitions of a text, and the factor between the steps of both from which an expression is not linear. */
@@ -153,12 +153,12 @@ class Sampler {
 
 /** Returns a test for a node of one character. */
 function charTest(node: Node, flags: string): (char: string) => boolean {
-  const one = new RegExp(`^${node.raw}$`, flags.replaceAll(/[gy]/g, ""));
+  const pattern = new RegExp(`^${node.raw}$`, flags.replaceAll(/[gy]/g, ""));
   const known = new Map<string, boolean>();
   return (char) => {
     const before = known.get(char);
     if (before !== undefined) return before;
-    const matches = one.test(char);
+    const matches = pattern.test(char);
     known.set(char, matches);
     return matches;
   };
@@ -188,8 +188,8 @@ class Matcher {
     try {
       for (let at = 0; at <= this.#text.length; ) {
         let end = at;
-        const isMatch = this.#start(at, (found) => {
-          end = found;
+        const isMatch = this.#start(at, (matchEnd) => {
+          end = matchEnd;
           return true;
         });
         if (this.#flags.includes("y") && !isMatch) break;

@@ -7,7 +7,7 @@ const FILES: Record<string, string> = {
   "shared/errors.ts": "",
   "worker/job/": "",
 };
-const found = (text: string): string[] =>
+const broken = (text: string): string[] =>
   brokenLinks("docs/a.md", {
     exists: (path) => path in FILES,
     read: (path) => (path === "docs/a.md" ? text : (FILES[path] ?? "")),
@@ -21,7 +21,7 @@ it.each([
   "`shared/errors.ts` and `worker/job/` and `npm run check`",
   "```sh\n[a](none.md)\n```",
 ])("accepts the links and paths in %j", (text) => {
-  expect(found(text)).toEqual([]);
+  expect(broken(text)).toEqual([]);
 });
 
 it.each([
@@ -29,5 +29,5 @@ it.each([
   ["\n[a](../README.md#none)", "docs/a.md:2: ../README.md#none"],
   ["`shared/none.ts`", "docs/a.md:1: shared/none.ts"],
 ])("finds the broken link or path in %j", (text, message) => {
-  expect(found(text)).toEqual([message]);
+  expect(broken(text)).toEqual([message]);
 });

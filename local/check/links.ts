@@ -31,9 +31,9 @@ export function brokenLinks(file: string, { exists, read }: Repository): string[
   const broken = (target: string): boolean => {
     if (/^[a-z]+:/.test(target)) return false;
     const [path = "", anchor] = target.split("#");
-    const found = path === "" ? file : posix.normalize(posix.join(posix.dirname(file), path));
-    if (!exists(found)) return true;
-    return anchor !== undefined && found.endsWith(".md") && !anchorsOf(read(found)).has(anchor);
+    const linked = path === "" ? file : posix.normalize(posix.join(posix.dirname(file), path));
+    if (!exists(linked)) return true;
+    return anchor !== undefined && linked.endsWith(".md") && !anchorsOf(read(linked)).has(anchor);
   };
   return lines.flatMap((line, at) => [
     ...[...line.matchAll(LINK)].flatMap(([, target = ""]) => (broken(target) ? [`${file}:${at + 1}: ${target}`] : [])),

@@ -10,7 +10,7 @@ const namesIn = (text: string): string[] => [...text.matchAll(ROOM)].map(([, nam
 export function mapErrors(map: string, files: readonly string[]): string[] {
   const counts = Map.groupBy(files.filter(isProduction), dirname);
   const rooms = map.slice(map.indexOf("## Rooms"));
-  const folders = [...counts].flatMap(([folder, own]) => (own.length > 1 && folder.includes("/") ? [folder] : []));
+  const folders = [...counts].flatMap(([folder, all]) => (all.length > 1 && folder.includes("/") ? [folder] : []));
   const exists = (name: string): boolean => files.some((file) => file.startsWith(`${name}/`));
   const inside = new Map<string, Set<string>>();
   const errors: string[] = [];

@@ -13,23 +13,23 @@ const { dependencies, optionalDependencies } = JSON.parse(read("package.json"));
 function resolve(name: string, from: string): [path: string, found: Package] {
   for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf("/node_modules/")))) {
     const path = `${at ? `${at}/` : ""}node_modules/${name}`;
-    const found = lock.packages[path];
-    if (found) return [path, found];
+    const installed = lock.packages[path];
+    if (installed) return [path, installed];
     if (!at) throw new Error(`${name} is not in package-lock.json`);
   }
 }
 
 /** All production dependencies, direct and indirect, as `name version license`. */
 function production(): string[] {
-  const found = new Map<string, string>();
+  const packages = new Map<string, string>();
   const visit = (name: string, from: string): void => {
     const [path, { version, license = "MIT", dependencies = {} }] = resolve(name, from);
-    if (found.has(path)) return;
-    found.set(path, `${name} ${version} ${license}`);
+    if (packages.has(path)) return;
+    packages.set(path, `${name} ${version} ${license}`);
     for (const dependency of Object.keys(dependencies)) visit(dependency, path);
   };
   for (const name of Object.keys(dependencies)) visit(name, "");
-  return [...found.values()].toSorted();
+  return [...packages.values()].toSorted();
 }
 
 it("lists every shipped library, with its version and license", () => {

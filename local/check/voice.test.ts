@@ -14,8 +14,8 @@ const c = <p>Text that people read here</p>;
 `;
 
 it("finds comments, messages and test titles with their lines", () => {
-  const found = proseOf("a.test.tsx", SOURCE).prose.map(({ kind, line, text }) => [kind, line, text.trim()]);
-  expect(found).toEqual(
+  const prose = proseOf("a.test.tsx", SOURCE).prose.map(({ kind, line, text }) => [kind, line, text.trim()]);
+  expect(prose).toEqual(
     expect.arrayContaining([
       ["comments", 1, "What waits."],
       ["comments", 3, "Whether one of those that wait"],

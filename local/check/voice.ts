@@ -43,19 +43,19 @@ const isSentence = (text: string): boolean => /[a-z]+ [a-z]+ [a-z]+/i.test(text)
 
 /** The comments, messages and test titles of a file, and its docstrings that start with a pronoun or question word. */
 export function proseOf(file: string, source: string): { readonly prose: Prose[]; readonly badStarts: string[] } {
-  const found: Prose[] = [];
+  const prose: Prose[] = [];
   const { program, comments } = parseSync(file, source);
   const badStarts = comments
     .filter(({ type, value }) => type === "Block" && BAD_START.test(value.replace(/^[\s*]+/, "")))
     .map(({ start, value }) => `${file}:${lineOf(source, start)}: ${value.replaceAll(/[\s*]+/g, " ").slice(0, 120)}`);
   for (const { value, start } of comments) {
     for (const [at, text] of value.split("\n").entries()) {
-      found.push({ kind: "comments", file, line: lineOf(source, start) + at, text: text.replace(/^\s*\*+\s?/, "") });
+      prose.push({ kind: "comments", file, line: lineOf(source, start) + at, text: text.replace(/^\s*\*+\s?/, "") });
     }
   }
   const titles = new Set<number>();
   const add = (kind: "messages" | "titles", start: number, text: string): void => {
-    found.push({ kind, file, line: lineOf(source, start), text });
+    prose.push({ kind, file, line: lineOf(source, start), text });
   };
   const visitor: ConstructorParameters<typeof VisitorType>[0] = {
     CallExpression(node) {
@@ -77,7 +77,7 @@ export function proseOf(file: string, source: string): { readonly prose: Prose[]
     },
   };
   new Visitor(visitor).visit(program);
-  return { prose: found, badStarts };
+  return { prose, badStarts };
 }
 
 export const proseOfMarkdown = (file: string, text: string): Prose[] =>

@@ -62,7 +62,7 @@ it("runs in its published form", async () => {
     import { CopraAdmin } from "@copra/client/admin";
     import { verifyWebhook as same } from "@copra/client/webhook";
     console.log([new Copra({ url: "https://a", key: "k" }).jobs, new CopraAdmin({ url: "https://a", token: "t" }),
-      CopraError, same === verifyWebhook].map((one) => typeof one).join());`;
+      CopraError, same === verifyWebhook].map((value) => typeof value).join());`;
   const { stdout } = await run(execPath, ["--input-type=module", "-e", code], { cwd: project });
   expect(stdout.trim()).toBe("object,object,function,boolean");
 });

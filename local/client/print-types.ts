@@ -55,16 +55,16 @@ export function printTypes(
 
 /** The names of the given components and of all components that they refer to. */
 export function reachable(components: Components, from: readonly string[]): Set<string> {
-  const found = new Set<string>();
+  const names = new Set<string>();
   const visit = (name: string): void => {
-    if (found.has(name)) return;
-    found.add(name);
+    if (names.has(name)) return;
+    names.add(name);
     for (const [, other = ""] of JSON.stringify(components[name] ?? {}).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
       visit(other);
     }
   };
   from.forEach(visit);
-  return found;
+  return names;
 }
 
 function typeOf(schema: Schema, context: Context, indent: string): string {
@@ -75,7 +75,7 @@ function typeOf(schema: Schema, context: Context, indent: string): string {
   if (options) return union(options.map((option) => typeOf(option, context, indent)));
   if (schema.allOf) return schema.allOf.map((part) => typeOf(part, context, indent)).join(" & ");
   const { type } = schema;
-  if (Array.isArray(type)) return union(type.map((one) => typeOf({ ...schema, type: one }, context, indent)));
+  if (Array.isArray(type)) return union(type.map((name) => typeOf({ ...schema, type: name }, context, indent)));
   switch (type) {
     case "integer":
       return "number";

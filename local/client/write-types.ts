@@ -37,9 +37,10 @@ function formats(): string {
   const names = [...CONTAINERS_BY_NAME];
   const named = (accepts: (name: string) => boolean): string =>
     union(names.filter(([, container]) => accepts(container)).map(([name]) => name));
-  const isAudio = (container: string): boolean => AUDIO_CONTAINERS.some((one) => one === container);
-  const isImage = (container: string): boolean => names.some(([, one]) => one === container && isImageContainer(one));
-  const isText = (container: string): boolean => names.some(([, one]) => one === container && isTextContainer(one));
+  const isAudio = (container: string): boolean => AUDIO_CONTAINERS.some((name) => name === container);
+  const isImage = (container: string): boolean =>
+    names.some(([, name]) => name === container && isImageContainer(name));
+  const isText = (container: string): boolean => names.some(([, name]) => name === container && isTextContainer(name));
   const types = {
     VideoContainer: named((container) => !isAudio(container) && !isImage(container) && !isText(container)),
     AudioContainer: named(isAudio),

@@ -58,13 +58,13 @@ it("pages load the editor for JSON only when it is opened", () => {
 /** The script of a page, and the scripts that it imports at start. */
 function scriptsOf(page: string): string[] {
   const first = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === page)?.[0] ?? "";
-  const found = new Set([first]);
-  for (const path of found) {
+  const paths = new Set([first]);
+  for (const path of paths) {
     for (const { path: other, kind } of metafile.outputs[path]?.imports ?? []) {
-      if (kind === "import-statement") found.add(other);
+      if (kind === "import-statement") paths.add(other);
     }
   }
-  return [...found];
+  return [...paths];
 }
 const read = (path: string): string => readFileSync(join(folder, path), "utf8");
 
@@ -88,8 +88,8 @@ it("a build keeps replaced files for a week, for open tabs", async () => {
   const ages = { "settings-page-REPLACED.js": 30, "settings-page-RECENT.js": 6, "settings-page-OLD.js": 8 };
   for (const [name, days] of Object.entries(ages)) writeOld(join(assets, name), days);
   await buildDashboard(folder);
-  const kept = [...files, "settings-page-REPLACED.js", "settings-page-RECENT.js"];
-  expect(readdirSync(assets).toSorted()).toEqual(kept.toSorted());
+  const expected = [...files, "settings-page-REPLACED.js", "settings-page-RECENT.js"];
+  expect(readdirSync(assets).toSorted()).toEqual(expected.toSorted());
 });
 
 function writeOld(path: string, days: number): void {

@@ -147,9 +147,9 @@ type Entry = {
 
 /** The scripts of the first page, and the sources of the other pages. */
 export function entryOf({ outputs }: Metafile): Entry {
-  const found = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint === ENTRY);
-  if (!found) throw new Error("The build of the dashboard has no entry");
-  const needed = new Set([found[0]]);
+  const output = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint === ENTRY);
+  if (!output) throw new Error("The build of the dashboard has no entry");
+  const needed = new Set([output[0]]);
   for (const path of needed) {
     for (const { path: chunk, kind } of outputs[path]?.imports ?? [])
       if (kind === "import-statement") needed.add(chunk);

@@ -29,11 +29,11 @@ export async function buildPlayer(root: string, options: BuildOptions): Promise<
     // hls.js declares fields again in subclasses, and expects that this does not clear them.
     tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
   });
-  const found = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === ENTRY);
-  if (!found?.[1].cssBundle) throw new Error("The build of the player has no entry with styles");
-  const style = `<link rel="stylesheet" href="/assets/${basename(found[1].cssBundle)}">`;
+  const output = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === ENTRY);
+  if (!output?.[1].cssBundle) throw new Error("The build of the player has no entry with styles");
+  const style = `<link rel="stylesheet" href="/assets/${basename(output[1].cssBundle)}">`;
   // In a frame without an origin, requests for modules are cross-origin.
-  const script = `<script type="module" crossorigin="anonymous" src="/assets/${basename(found[0])}"></script>`;
+  const script = `<script type="module" crossorigin="anonymous" src="/assets/${basename(output[0])}"></script>`;
   const page = (await readFile(join(root, PAGE), "utf8")).replace("<div", `${style}\n${script}\n<div`);
   return { files: outputFiles, page, inputs: [...Object.keys(metafile.inputs), PAGE] };
 }

@@ -33,13 +33,13 @@ export async function buildStyles(options: BuildOptions, first: string, later: r
     const file = Object.values(metafile.outputs).find(({ entryPoint }) => entryPoint === entry)?.cssBundle;
     return file && basename(file);
   };
-  const own = styleOf(first);
-  if (own === undefined) throw new Error("The dashboard has no styles");
+  const firstStyle = styleOf(first);
+  if (firstStyle === undefined) throw new Error("The dashboard has no styles");
   const others = later.flatMap((entry) => {
     const file = styleOf(entry);
     return file === undefined ? [] : [[basename(entry).replace(/\.\w+$/, ""), file] as const];
   });
-  const names = new Set([own, ...others.map(([, file]) => file)]);
+  const names = new Set([firstStyle, ...others.map(([, file]) => file)]);
   const files = outputFiles.filter(({ path }) => names.has(basename(path)));
-  return { files, first: own, later: Object.fromEntries(others) };
+  return { files, first: firstStyle, later: Object.fromEntries(others) };
 }

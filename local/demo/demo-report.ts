@@ -34,8 +34,8 @@ function describeMedia(media: Media | undefined): string {
 /** A job's statuses and percentages in one line. */
 function describeProgress({ progress, status, state, input, outputs }: Job): string {
   const stateOf = (text: string): string => text.slice(text.indexOf(".") + 1);
-  const parts = outputs.map(({ key, status, progress: own }) => {
-    const percent = own && own !== "0%" && own !== "100%" ? ` ${own}` : "";
+  const parts = outputs.map(({ key, status, progress: outputProgress }) => {
+    const percent = outputProgress && outputProgress !== "0%" && outputProgress !== "100%" ? ` ${outputProgress}` : "";
     return `${key} ${stateOf(status)}${percent}`;
   });
   return [`${progress.padStart(4)} ${state ?? stateOf(status)}`, `input ${stateOf(input.status)}`, ...parts].join(

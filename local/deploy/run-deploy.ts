@@ -30,7 +30,7 @@ export async function deploy(options: DeployOptions): Promise<void> {
   let service = readService(name, stateFile);
   const has = await secretsOf(options, name);
   // Cloudflare's builds make no secrets: the form of the deploy button asks for them, and nobody could read them here.
-  const secrets = env.WORKERS_CI ? {} : missingSecrets(vars, has ?? [], { ...service.secrets, ...given(env) });
+  const secrets = env.WORKERS_CI ? {} : missingSecrets(vars, has ?? [], { ...service.secrets, ...nonEmpty(env) });
   service = { ...service, secrets: { ...service.secrets, ...secrets } };
   // Stored before their use: Cloudflare shows no secret again.
   writeService(name, service, stateFile);
@@ -47,7 +47,7 @@ export async function deploy(options: DeployOptions): Promise<void> {
   writeService(name, await openService(options, { ...service, url: host }), stateFile);
 }
 
-const given = (env: DeployOptions["env"]): DeployOptions["env"] =>
+const nonEmpty = (env: DeployOptions["env"]): DeployOptions["env"] =>
   Object.fromEntries(Object.entries(env).filter(([, value]) => value));
 
 /** Throws if the Worker would accept URLs that no Worker on Cloudflare can reach. */
@@ -103,11 +103,11 @@ async function withSecretsFile<Value>(
 const Output = z.object({ type: z.string(), targets: z.array(z.string()).optional() });
 
 /** Deploys the Worker with further arguments. Returns its URL, if wrangler reports it. */
-async function deployWorker({ run, env, args }: DeployOptions, own: readonly string[]): Promise<string | null> {
+async function deployWorker({ run, env, args }: DeployOptions, flags: readonly string[]): Promise<string | null> {
   const output = join(ROOT, ".wrangler", `deployed-${process.pid}.jsonl`);
   mkdirSync(join(ROOT, ".wrangler"), { recursive: true });
   try {
-    const result = await run(["deploy", ...own, ...args], {
+    const result = await run(["deploy", ...flags, ...args], {
       isShown: true,
       env: { ...env, WRANGLER_OUTPUT_FILE_PATH: output },
     });

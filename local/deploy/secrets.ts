@@ -22,10 +22,10 @@ export function missingSecrets(
 ): Record<string, string> {
   const isMissing = (name: string): boolean => !has.includes(name);
   const hasKeys = SEPARATE_KEYS.every((name) => !isMissing(name));
-  const own = OWN.filter((name) => isMissing(name) && !(name === "MASTER_SECRET" && hasKeys));
+  const generated = OWN.filter((name) => isMissing(name) && !(name === "MASTER_SECRET" && hasKeys));
   const scratch = vars.SCRATCH_BUCKET ? SCRATCH.filter((name) => vars[name] === undefined && isMissing(name)) : [];
   const unknown = scratch.filter((name) => !known[name]);
   if (unknown.length > 0)
     throw new Error(`Set the environment variables ${unknown.join(" and ")}: the Worker lacks them`);
-  return Object.fromEntries([...own, ...scratch].map((name) => [name, known[name] || newSecret()]));
+  return Object.fromEntries([...generated, ...scratch].map((name) => [name, known[name] || newSecret()]));
 }

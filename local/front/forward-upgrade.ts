@@ -20,8 +20,8 @@ export type Upgrade = {
 type Deps = { readonly upstream: Upstream; readonly requests: ClientShares; readonly log: Logger };
 
 /** Forwards a WebSocket handshake; responds 400 to other upgrades. */
-export async function upgrade(given: Upgrade, { upstream, requests, log }: Deps): Promise<void> {
-  const { request, socket, client, network } = given;
+export async function upgrade(options: Upgrade, { upstream, requests, log }: Deps): Promise<void> {
+  const { request, socket, client, network } = options;
   const { rawHeaders, url: target = "" } = request;
   if (request.headers.upgrade?.toLowerCase() !== "websocket") return sendErrorOnSocket(socket, errorResponses.upgrade);
   const reason = requestHeadError({ target, rawHeaders });
@@ -32,7 +32,7 @@ export async function upgrade(given: Upgrade, { upstream, requests, log }: Deps)
   if (!(await requests.enter(network, gone.signal))) return sendErrorOnSocket(socket, errorResponses.manyRequests);
   try {
     const headers = forwardedHeaders({ target, rawHeaders }, client, upstream.secret);
-    await handshake(given, upstream.origin, headers, gone.signal);
+    await handshake(options, upstream.origin, headers, gone.signal);
   } catch (error) {
     if (gone.signal.aborted) return;
     log.warn("handshake with the Worker failed", { cause: causeOf(error) });

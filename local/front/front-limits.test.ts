@@ -145,7 +145,7 @@ it("ends requests whose bodies come too slowly, except uploads that the service 
 it("delays only the requests of a client that exceeds its share", async () => {
   const { listener, seen, held } = service();
   const { port } = await frontOf(listener, { ...BEHIND_PROXY, requests: { total: 4, perClient: 2 } });
-  const own = Array.from({ length: 5 }, () => statusAs(port, "2001:db8::1", "/held"));
+  const statuses = Array.from({ length: 5 }, () => statusAs(port, "2001:db8::1", "/held"));
   await vi.waitFor(() => expect(held.length).toBe(2));
   // Another address of the same /64 network waits, too.
   const same = statusAs(port, "2001:db8::2", "/held");
@@ -155,7 +155,7 @@ it("delays only the requests of a client that exceeds its share", async () => {
     await vi.waitFor(() => expect(held.length).toBeGreaterThan(0));
     held.shift()?.();
   }
-  expect(await Promise.all([...own, same])).toEqual([200, 200, 200, 200, 200, 200]);
+  expect(await Promise.all([...statuses, same])).toEqual([200, 200, 200, 200, 200, 200]);
 });
 
 it("counts event streams apart from requests, and gives each client a share of them", async () => {

@@ -10,7 +10,7 @@ import { ConnectionTurns } from "./connection-turns.ts";
 import { errorResponses, sendErrorOnSocket } from "./error-responses.ts";
 import { Forwarder, type Upstream } from "./forward.ts";
 import { upgrade } from "./forward-upgrade.ts";
-import { isNamed, refuse, refuseOnSocket } from "./integrity-check.ts";
+import { hasUserAgent, respondBlocked, respondBlockedOnSocket } from "./integrity-check.ts";
 import type { BodyRate } from "./receive-body.ts";
 
 const HEAD_LIMIT_MS = 15_000;
@@ -51,13 +51,13 @@ export async function startFront(
   const turns = new ConnectionTurns();
   const server = createServer({ headersTimeout: HEAD_LIMIT_MS, requestTimeout: 0 });
   server.on("request", (request, response) => {
-    if (isEdge && !isNamed(request)) return refuse(response);
+    if (isEdge && !hasUserAgent(request)) return respondBlocked(response);
     return turns.take(request.socket, response, () => forwarder.forward(request, response, clientOf(request, trusted)));
   });
   server.on("upgrade", (request, socket, head) => {
     // Responses to earlier requests would be written into the WebSocket.
     if (turns.isBusy(socket)) return socket.destroy();
-    if (isEdge && !isNamed(request)) return refuseOnSocket(socket);
+    if (isEdge && !hasUserAgent(request)) return respondBlockedOnSocket(socket);
     request.socket.setTimeout(stallMs, () => endIfStalled(socket));
     upgrade(
       { request, socket, head, ...clientOf(request, trusted) },

@@ -12,12 +12,12 @@ const HEADERS = {
 };
 
 /** True if a request names its program, and so passes the check. */
-export const isNamed = ({ headers }: { headers: { readonly "user-agent"?: string | undefined } }): boolean =>
+export const hasUserAgent = ({ headers }: { headers: { readonly "user-agent"?: string | undefined } }): boolean =>
   Boolean(headers["user-agent"]);
 
-export const refuse = (response: ServerResponse): unknown => response.writeHead(STATUS, HEADERS).end(PAGE);
+export const respondBlocked = (response: ServerResponse): unknown => response.writeHead(STATUS, HEADERS).end(PAGE);
 
-export function refuseOnSocket(socket: Duplex): void {
+export function respondBlockedOnSocket(socket: Duplex): void {
   const lines = Object.entries(HEADERS).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${STATUS} ${STATUS_CODES[STATUS]}\r\n${lines.join("")}\r\n${PAGE}`);
 }

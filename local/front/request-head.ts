@@ -67,8 +67,8 @@ export function forwardedHeaders({ rawHeaders }: Head, clientAddress: string, se
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) pairs.push([rawHeaders[at] ?? "", rawHeaders[at + 1] ?? ""]);
   const named = pairs.filter(([name]) => name.toLowerCase() === "connection").flatMap(([, value]) => value.split(","));
   const dropped = new Set([...HOP_BY_HOP, ...named.map((name) => name.trim().toLowerCase())]);
-  const kept = pairs.filter(([name]) => !dropped.has(name.toLowerCase()) && !RESERVED.test(name.toLowerCase()));
-  return [...kept.flat(), "cf-connecting-ip", clientAddress, FRONT_HEADER, secret];
+  const forwarded = pairs.filter(([name]) => !dropped.has(name.toLowerCase()) && !RESERVED.test(name.toLowerCase()));
+  return [...forwarded.flat(), "cf-connecting-ip", clientAddress, FRONT_HEADER, secret];
 }
 
 /** A response's headers, without the headers of the connection to the Worker. */

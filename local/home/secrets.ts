@@ -19,8 +19,8 @@ const fileIn = (home: string): string => join(home, "secrets.json");
 
 /** The secrets of the home folder. Generates them if there are none. */
 export function loadSecrets(home: string): Secrets {
-  const found = readPrivateJson(fileIn(home), Secrets);
-  if (found) return found;
+  const stored = readPrivateJson(fileIn(home), Secrets);
+  if (stored) return stored;
   const generated = generateSecrets();
   saveSecrets(home, generated);
   return generated;

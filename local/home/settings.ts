@@ -47,8 +47,8 @@ export type StackSettings = {
  * variables.
  */
 export function readSettings(env: Env): StackSettings {
-  const given = Object.keys(ALLOWED).map((name) => [name, env[name]?.trim() || undefined] as const);
-  const parsed = Environment.safeParse(Object.fromEntries(given));
+  const variables = Object.keys(ALLOWED).map((name) => [name, env[name]?.trim() || undefined] as const);
+  const parsed = Environment.safeParse(Object.fromEntries(variables));
   if (!parsed.success) {
     const names = new Set(parsed.error.issues.map((issue) => String(issue.path[0])));
     throw new Error([...names].map((name) => errorMessage(name, env[name])).join(" "));

@@ -43,11 +43,11 @@ function signalIfAlive(pid: number, signal: NodeJS.Signals): void {
 /** The running descendants of a process, in no particular order. */
 function descendantsOf(pid: number): number[] {
   const running = runningProcesses();
-  const found = new Set([pid]);
+  const pids = new Set([pid]);
   // A process may be listed before its parent.
-  for (let before = 0; before < found.size; ) {
-    before = found.size;
-    for (const [child, { parent }] of running) if (found.has(parent)) found.add(child);
+  for (let before = 0; before < pids.size; ) {
+    before = pids.size;
+    for (const [child, { parent }] of running) if (pids.has(parent)) pids.add(child);
   }
-  return [...found].filter((one) => one !== pid);
+  return [...pids].filter((descendant) => descendant !== pid);
 }

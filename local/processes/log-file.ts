@@ -14,8 +14,8 @@ export const olderLog = (path: string): string => `${path}.old`;
  * and the older file is deleted, too. Throws other errors of the system.
  */
 export function capLog(path: string, maxBytes = MAX_BYTES): void {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (!found || found.size <= maxBytes) return;
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats || stats.size <= maxBytes) return;
   try {
     copyFileSync(path, olderLog(path));
   } catch (error) {

@@ -59,6 +59,6 @@ export async function killLeftovers(home: string): Promise<boolean> {
 
 /** The process, if it runs and belongs to this home folder. */
 function lookUp(pid: number, home: string): { parent: number } | undefined {
-  const found = runningProcesses().get(pid);
-  return found?.command.includes(exitModuleFor(home)) ? found : undefined;
+  const running = runningProcesses().get(pid);
+  return running?.command.includes(exitModuleFor(home)) ? running : undefined;
 }

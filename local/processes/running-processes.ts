@@ -10,18 +10,18 @@ export const runningProcesses = (): ReadonlyMap<number, Running> =>
 
 /** For Linux: small images have no `ps`. */
 function fromProc(): Map<number, Running> {
-  const found = new Map<number, Running>();
+  const processes = new Map<number, Running>();
   for (const name of readdirSync("/proc").filter((entry) => /^\d+$/.test(entry))) {
     try {
       const command = readFileSync(`/proc/${name}/cmdline`, "utf8").replaceAll("\0", " ");
       // The second field is the program's name in parentheses, which may contain spaces and parentheses.
       const [, parent] = readFileSync(`/proc/${name}/stat`, "utf8").replace(/^.*\)/s, "").trim().split(" ");
-      found.set(Number(name), { parent: Number(parent), command });
+      processes.set(Number(name), { parent: Number(parent), command });
     } catch {
       // The process has exited.
     }
   }
-  return found;
+  return processes;
 }
 
 function fromPs(): Map<number, Running> {

@@ -60,8 +60,8 @@ it("rejects an upload that would fill the disk, and still serves its objects", a
     const there = (path: string): string => path.replace(`:${server.port}/`, `:${full.port}/`);
     const put = await client.fetch(there(`${base}/full.txt`), { method: "PUT", body: "abc" });
     expect(await codeOf(put)).toBe("507 InsufficientStorage");
-    const begun = await client.fetch(there(`${base}/full.txt?uploads=`), { method: "POST" });
-    expect(await codeOf(begun)).toBe("507 InsufficientStorage");
+    const started = await client.fetch(there(`${base}/full.txt?uploads=`), { method: "POST" });
+    expect(await codeOf(started)).toBe("507 InsufficientStorage");
     expect(await (await fetch(there(`${base}/before.txt`))).text()).toBe("kept");
     expect((await fetch(`${base}/full.txt`)).status).toBe(404);
   } finally {

@@ -5,11 +5,11 @@ import { type Logger, messageOf } from "#shared/log.ts";
 import {
   abortUploads,
   keepFreeSpace,
+  patchStore,
   preferEtags,
   requireSignature,
   requireSignedSource,
   stayInBucket,
-  tighten,
 } from "./s3-rules.ts";
 
 /** Lets players on pages of any origin read, as in a bucket for streams. */
@@ -67,7 +67,7 @@ export async function startS3(options: S3Options, log: Logger): Promise<S3Server
     serviceEndpoint: ":",
     configureBuckets: [{ name: bucket, configs: [CORS] }, ...privateBuckets.map((name) => ({ name }))],
   });
-  tighten(server.store);
+  patchStore(server.store);
   // These must run before s3rver's own middleware.
   const rules = [
     stayInBucket,

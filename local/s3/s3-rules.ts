@@ -95,14 +95,14 @@ export const abortUploads =
  * Makes PUTs and copies atomic, also for concurrent readers of the object. Rejects parts of unknown uploads, and keys
  * that lead out of their bucket. Allows concurrent deletions.
  */
-export function tighten(store: S3rver.Store): void {
+export function patchStore(store: S3rver.Store): void {
   const { putContent, putPart, putObjectMultipart, deleteObject, getMetadata, getObject, getResourcePath } = store;
   // Keys also come from headers and bodies, for example in copies and in deletions of many objects.
   store.getResourcePath = (bucket, key, resource) => {
     if (!isCleanPath(`${bucket}/${key ?? ""}`)) throw invalidUri();
     return getResourcePath.call(store, bucket, key, resource);
   };
-  const inTurn = turnsByName();
+  const withLock = lockByName();
   const pathOf = (bucket: string, key: string): string => store.getResourcePath(bucket, key, "object");
   store.deleteObject = async (bucket, key) => {
     try {
@@ -119,7 +119,7 @@ export function tighten(store: S3rver.Store): void {
     await mkdir(dirname(path), { recursive: true });
     try {
       const [size, md5] = await putContent.call(store, draft, content);
-      await inTurn(path, async () => {
+      await withLock(path, async () => {
         await rename(draft, path);
         await store.putMetadata(bucket, key, metadata, md5);
       });
@@ -140,11 +140,11 @@ export function tighten(store: S3rver.Store): void {
     });
     return store.getMetadata(toBucket, toKey);
   };
-  store.getMetadata = (bucket, key) => inTurn(pathOf(bucket, key), () => getMetadata.call(store, bucket, key));
+  store.getMetadata = (bucket, key) => withLock(pathOf(bucket, key), () => getMetadata.call(store, bucket, key));
   // s3rver opens the file before it returns.
   const reader: S3rver.Store = Object.create(store, { getMetadata: { value: getMetadata } });
   store.getObject = (bucket, key, options) =>
-    inTurn(pathOf(bucket, key), () => getObject.call(reader, bucket, key, options));
+    withLock(pathOf(bucket, key), () => getObject.call(reader, bucket, key, options));
   store.putPart = async (bucket, uploadId, part, content) => {
     uploadFolder(store, bucket, uploadId);
     return putPart.call(store, bucket, uploadId, part, content);
@@ -156,7 +156,7 @@ export function tighten(store: S3rver.Store): void {
 }
 
 /** Runs work with the same name in sequence. */
-function turnsByName() {
+function lockByName() {
   const last = new Map<string, Promise<unknown>>();
   return async <Value>(name: string, run: () => Promise<Value>): Promise<Value> => {
     const mine = (last.get(name) ?? Promise.resolve()).then(run);

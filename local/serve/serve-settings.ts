@@ -71,8 +71,8 @@ export type ServeSettings = {
 /** Throws a message for people that names each wrong variable, or the reason why the combination is not safe. */
 export function readServeSettings(env: Env): ServeSettings {
   if (!env.COPRA_HOME?.trim()) throw new Error("Choose the folder of all data: --data <folder> (COPRA_HOME)");
-  const given = Object.keys(Environment.shape).map((name) => [name, env[name]?.trim() || undefined] as const);
-  const parsed = Environment.safeParse(Object.fromEntries(given));
+  const named = Object.keys(Environment.shape).map((name) => [name, env[name]?.trim() || undefined] as const);
+  const parsed = Environment.safeParse(Object.fromEntries(named));
   if (!parsed.success) throw new Error(parsed.error.issues.map(({ message }) => message).join("\n"));
   const chosen = parsed.data;
   const reason = unsafeReason(chosen);
@@ -108,8 +108,8 @@ const foldersOfAll = (folders = ""): string =>
 /** Stands for proxies: the operator declares that there is none. */
 const NO_PROXY = "none";
 
-const proxiesOf = ({ COPRA_TRUSTED_PROXIES: given }: Environment): string[] =>
-  given.length === 1 && given[0] === NO_PROXY ? [] : given;
+const proxiesOf = ({ COPRA_TRUSTED_PROXIES: proxies }: Environment): string[] =>
+  proxies.length === 1 && proxies[0] === NO_PROXY ? [] : proxies;
 
 /** The reason why the service would not be safe for people at other machines; null if it is safe. */
 function unsafeReason(chosen: Environment): string | null {

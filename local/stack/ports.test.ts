@@ -3,9 +3,9 @@ import { expect, it } from "vitest";
 import { becomesFree, findFree } from "./ports.ts";
 
 it("finds another free port at each call, even if nobody has opened the earlier ports", async () => {
-  const found = await Promise.all(Array.from({ length: 20 }, () => findFree()));
-  expect(new Set(found).size).toBe(20);
-  expect(found).not.toContain(await findFree(...found));
+  const ports = await Promise.all(Array.from({ length: 20 }, () => findFree()));
+  expect(new Set(ports).size).toBe(20);
+  expect(ports).not.toContain(await findFree(...ports));
 });
 
 it("waits for a port until no program listens on it", async () => {

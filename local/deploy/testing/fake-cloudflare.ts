@@ -99,12 +99,12 @@ export class FakeCloudflare {
       return refuse(403, this.denied.code, message);
     }
     const contentType = request.headers["content-type"] ?? "";
-    const found =
+    const answer =
       this.#account(call) ??
       (await this.#databases.answer(call)) ??
       (await this.#bucket(call)) ??
       (await this.#worker(call, contentType));
-    if (found) return found;
+    if (answer) return answer;
     this.unknown.push(`${call.method} ${call.path}`);
     return refuse(404, 7003, "Could not route to the path");
   }
@@ -168,14 +168,14 @@ export class FakeCloudflare {
     if (verb === "schedules") return { result: { schedules: [] } };
     if (verb === "settings" || verb === "script-settings") return { result: { bindings: metadata.bindings, tags: [] } };
     if (verb === "deployments") {
-      const one = {
+      const current = {
         id: randomUUID(),
         source: "wrangler",
         strategy: "percentage",
         created_on: createdAt,
         annotations: {},
       };
-      const deployment = { ...one, versions: [{ version_id: versionId, percentage: 100 }] };
+      const deployment = { ...current, versions: [{ version_id: versionId, percentage: 100 }] };
       return { result: method === "POST" ? deployment : { deployments: [deployment] } };
     }
     if (verb === `versions/${versionId}`) {
