@@ -22,7 +22,7 @@ afterAll(async () => {
 /** Creates and cancels jobs; returns their ids. Each job causes three events. */
 async function endJobs(copra: Copra, count: number): Promise<string[]> {
   const ids: string[] = [];
-  for (let made = 0; made < count; made++) {
+  for (let created = 0; created < count; created++) {
     const { id } = await copra.jobs.create({
       input: { url: "http://127.0.0.1:9/video.mp4" },
       storage: { service: "coconut" },

@@ -210,17 +210,17 @@ describe("--json", () => {
 });
 
 it("logs in only with a valid key from standard input", async () => {
-  const own = bareEnvironment(join(folder, "login"));
+  const loginEnv = bareEnvironment(join(folder, "login"));
   const url = stack.api.replace(/\/v2$/, "");
-  expect(await runCli(["login", url], own, "k-wrong\n")).toMatchObject({ code: 3, stdout: "" });
-  expect(await runCli(["login", url, "--profile", "dev"], own, `${stack.apiKey}\n`)).toMatchObject({ code: 0 });
-  expect(await runCli(["whoami", "--json"], own)).toMatchObject({
+  expect(await runCli(["login", url], loginEnv, "k-wrong\n")).toMatchObject({ code: 3, stdout: "" });
+  expect(await runCli(["login", url, "--profile", "dev"], loginEnv, `${stack.apiKey}\n`)).toMatchObject({ code: 0 });
+  expect(await runCli(["whoami", "--json"], loginEnv)).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('profile \\"dev\\"'),
   });
-  expect(await runCli(["jobs"], own)).toMatchObject({ code: 0 });
-  expect(await runCli(["logout"], own)).toMatchObject({ code: 0 });
-  expect(await runCli(["jobs"], own)).toMatchObject({ code: 2 });
+  expect(await runCli(["jobs"], loginEnv)).toMatchObject({ code: 0 });
+  expect(await runCli(["logout"], loginEnv)).toMatchObject({ code: 0 });
+  expect(await runCli(["jobs"], loginEnv)).toMatchObject({ code: 2 });
 });
 
 it("forwards each webhook once and signed, although the control plane is killed meanwhile", async () => {
@@ -292,14 +292,14 @@ it("resumes an upload that was killed, and sends less than 65 MiB again", async 
   writeFileSync(source, "x");
   truncateSync(source, SIZE);
   const proxy = await countingProxy(new URL(stack.api));
-  const own = { ...bareEnvironment(join(folder, "upload")), COPRA_URL: proxy.url, COPRA_API_KEY: stack.apiKey };
+  const uploadEnv = { ...bareEnvironment(join(folder, "upload")), COPRA_URL: proxy.url, COPRA_API_KEY: stack.apiKey };
   const args = ["encode", source, "--to", "mp4:240p", "--no-wait"];
-  const first = startCli(args, own);
+  const first = startCli(args, uploadEnv);
   await expect.poll(() => proxy.sent() / SIZE, { interval: 20, timeout: 200_000 }).toBeGreaterThan(0.6);
   const [, peakKb = "0"] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${first.pid}/status`, "utf8")) ?? [];
   first.kill("SIGKILL");
   await once(first, "close");
-  const again = await runCli(args, own);
+  const again = await runCli(args, uploadEnv);
   expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining("Continues the upload after") });
   const extra = proxy.sent() - SIZE;
   console.log(`${Math.round(extra / MIB)} MiB sent again, ${Math.round(Number(peakKb) / 1024)} MiB of memory`);

@@ -55,8 +55,8 @@ it("works in the installed Node", async () => {
 /** The first `node` on the PATH that npm did not install. */
 function installedNode(): string {
   const folders = (process.env.PATH ?? "").split(delimiter).filter((folder) => !folder.includes("node_modules"));
-  const found = folders.map((folder) => join(folder, "node")).find(exists);
-  return found ?? process.execPath;
+  const path = folders.map((folder) => join(folder, "node")).find(exists);
+  return path ?? process.execPath;
 }
 
 function exists(path: string): boolean {

@@ -102,10 +102,10 @@ it("throws why a job failed, and which field of a request is wrong", async () =>
   const wrong = copra.jobs.create({ ...request, input: { url: "ftp://example.com/" } });
   await expect(wrong).rejects.toMatchObject({ status: 400, code: "input_url_not_valid", field: "input.url" });
   const twice = { idempotencyKey: `client-${Date.now()}` };
-  const [one, two] = [await copra.jobs.create(request, twice), await copra.jobs.create(request, twice)];
-  expect(one.id).toBe(two.id);
-  const { jobs } = await copra.jobs.cancelMany({ ids: [one.id, "AAAAAAAAAAAAAA"] });
+  const [first, second] = [await copra.jobs.create(request, twice), await copra.jobs.create(request, twice)];
+  expect(first.id).toBe(second.id);
+  const { jobs } = await copra.jobs.cancelMany({ ids: [first.id, "AAAAAAAAAAAAAA"] });
   expect(jobs.map(({ id, error }) => [id, error?.error_code])).toContainEqual(["AAAAAAAAAAAAAA", "job_not_found"]);
   const stranger = new Copra({ url: stack.api, key: `k-${"0".repeat(32)}` });
-  await expect(stranger.jobs.get(one.id)).rejects.toBeInstanceOf(CopraError);
+  await expect(stranger.jobs.get(first.id)).rejects.toBeInstanceOf(CopraError);
 });

@@ -6,10 +6,10 @@ const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Arra
 
 /** True if both are arrays of a type with equal bytes. Otherwise vitest compares them. */
 expect.addEqualityTesters([
-  (one: unknown, other: unknown) => {
-    if (!ArrayBuffer.isView(one) || !ArrayBuffer.isView(other)) return undefined;
-    if (one.constructor !== other.constructor || one.byteLength !== other.byteLength) return undefined;
-    const bytes = bytesOf(other);
-    return bytesOf(one).every((byte, at) => byte === bytes[at]) || undefined;
+  (a: unknown, b: unknown) => {
+    if (!ArrayBuffer.isView(a) || !ArrayBuffer.isView(b)) return undefined;
+    if (a.constructor !== b.constructor || a.byteLength !== b.byteLength) return undefined;
+    const bytes = bytesOf(b);
+    return bytesOf(a).every((byte, at) => byte === bytes[at]) || undefined;
   },
 ]);

@@ -12,11 +12,11 @@ it("makes room for others when the connections of followers break", async () => 
   const settings = { require: ["a-label-that-no-node-has"] };
   const { id } = await stack.submit({ input: { url: "https://media.example.com/a.mp4" }, outputs, settings });
   const follow = async (): Promise<IncomingMessage> => {
-    const asked = get(`${stack.api}/jobs/${id}/events`, {
+    const request = get(`${stack.api}/jobs/${id}/events`, {
       headers: { authorization: basicAuth(stack.apiKey), "user-agent": "a-test" },
     });
-    asked.on("error", () => undefined);
-    const [answer] = (await once(asked, "response")) as [IncomingMessage];
+    request.on("error", () => undefined);
+    const [answer] = (await once(request, "response")) as [IncomingMessage];
     answer.on("error", () => undefined);
     return answer;
   };

@@ -13,13 +13,13 @@ const stack = sharedStack();
 let sources: SourceServer;
 let redirector: LoopbackServer;
 let elsewhere: LoopbackServer;
-const asked: string[] = [];
+const requests: string[] = [];
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "copra-hostile-addresses-"));
   sources = await startSourceServer(folder);
   elsewhere = await serveLoopback((request, response) => {
-    asked.push(`${request.method} ${request.url}`);
+    requests.push(`${request.method} ${request.url}`);
     response.end();
   });
   redirector = await serveLoopback((request, response) => {
@@ -73,7 +73,7 @@ it("follows no redirect of a watermark or subtitles into its network, and makes 
   const delivered = async () => expect(await answersAt(`/jobs/${id}/notifications`)).toContain("HTTP 307");
   await vi.waitFor(delivered, { timeout: 30_000, interval: 250 });
   expect(await answersAt(`/jobs/${id}`, `/jobs/${id}/notifications`)).not.toContain("hunter2");
-  expect(asked).toEqual([]);
+  expect(requests).toEqual([]);
 });
 
 it("follows no redirect of an upload address", async () => {
@@ -87,7 +87,7 @@ it("follows no redirect of an upload address", async () => {
     status: "job.failed",
     outputs: [{ error_code: "storage_denied", error: expect.stringContaining("redirects are not followed") }],
   });
-  expect(asked).toEqual([]);
+  expect(requests).toEqual([]);
 });
 
 it("logs no secrets of the addresses", () => {

@@ -128,8 +128,8 @@ const viewOf = async (id: string): Promise<unknown> => (await stack.request("GET
 async function endOf(id: string): Promise<{ job: JobView; events: unknown[] }> {
   const job = await stack.waitForJob(id);
   await webhooks.waitFor(({ body }) => body?.job_id === id && body.event === "job.failed");
-  const own = webhooks.events().filter(({ body }) => body?.job_id === id);
-  return { job, events: own.map(({ body }) => body?.event) };
+  const ofJob = webhooks.events().filter(({ body }) => body?.job_id === id);
+  return { job, events: ofJob.map(({ body }) => body?.event) };
 }
 
 const FAILED = {

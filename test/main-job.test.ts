@@ -53,9 +53,9 @@ async function encode(
 }
 
 const output = (job: JobView, key: string): JobView["outputs"][number] => {
-  const found = job.outputs.find((candidate) => candidate.key === key);
-  if (!found) throw new Error(`No output ${key}`);
-  return found;
+  const output = job.outputs.find((candidate) => candidate.key === key);
+  if (!output) throw new Error(`No output ${key}`);
+  return output;
 };
 
 describe("a video of 29.97 frames per second with audio", () => {
@@ -131,8 +131,8 @@ describe("a video of 29.97 frames per second with audio", () => {
     expect(metadata.input).toMatchObject({
       format: { filename: sources.urlOf("ntsc.mp4"), nb_streams: 2, probe_score: 100 },
     });
-    const one = await stack.request("GET", `/metadata/jobs/${job.id}/mp4:240p`);
-    expect(one.body).toMatchObject({ job_id: job.id, metadata: metadata.outputs[0] });
+    const response = await stack.request("GET", `/metadata/jobs/${job.id}/mp4:240p`);
+    expect(response.body).toMatchObject({ job_id: job.id, metadata: metadata.outputs[0] });
     expect(metadata.outputs[0]?.["mp4:240p"]).toMatchObject({
       format: { filename: output(job, "mp4:240p").url, size: expect.stringMatching(/^\d+$/), probe_score: 100 },
       streams: [

@@ -43,11 +43,11 @@ type Answer = "accept" | "decline";
 
 /** Starts `copra mcp`. With `answer`, the client can ask a person, who answers so; `asked` has the questions. */
 async function connect({ key = stack.apiKey, answer }: { key?: string; answer?: Answer } = {}) {
-  const asked: string[] = [];
+  const questions: string[] = [];
   const client = new Client({ name: "test", version: "1" }, { capabilities: answer ? { elicitation: {} } : {} });
   if (answer) {
     client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
-      asked.push(params.message);
+      questions.push(params.message);
       return answer === "accept" ? { action: "accept", content: { confirm: true } } : { action: "decline" };
     });
   }
@@ -62,7 +62,7 @@ async function connect({ key = stack.apiKey, answer }: { key?: string; answer?: 
     const text = first?.type === "text" ? first.text : "";
     return { isError, text, value: isError ? null : JSON.parse(text) };
   };
-  return { client, call, asked };
+  return { client, call, asked: questions };
 }
 
 it("lists its tools with their effects", async () => {
@@ -76,7 +76,7 @@ it("lists its tools with their effects", async () => {
 });
 
 it("makes a video after a person has confirmed the job, and reads all about it", async () => {
-  const { call, asked } = await connect({ answer: "accept" });
+  const { call, asked: questions } = await connect({ answer: "accept" });
   expect((await call("plan_job", { job })).value.outputs).toMatchObject([{ key: "mp4:240p" }]);
   const { id } = (await call("create_job", { job })).value;
   const storage = { ...stack.storage, credentials: undefined };
@@ -87,7 +87,7 @@ it("makes a video after a person has confirmed the job, and reads all about it",
     `storage: ${JSON.stringify(storage)}`,
     'notification: {"type":"none"}',
   ];
-  expect(asked).toEqual([lines.join("\n")]);
+  expect(questions).toEqual([lines.join("\n")]);
   expect((await call("wait_for_job", { id })).value.status).toBe("job.completed");
   expect((await call("get_job", { id })).value).toMatchObject({ id, status: "job.completed" });
   expect((await call("list_jobs", { status: "job.completed", query: id })).value.jobs).toMatchObject([{ id }]);
@@ -101,9 +101,9 @@ it("makes a video after a person has confirmed the job, and reads all about it",
     isError: true,
     text: expect.stringMatching(/job_state_conflict/),
   });
-  expect(asked.slice(1)).toEqual([`Cancel the job "${id}"?`, `Retry the job "${id}"?`]);
+  expect(questions.slice(1)).toEqual([`Cancel the job "${id}"?`, `Retry the job "${id}"?`]);
   const probe = await call("probe_source", { input: job.input });
-  expect(asked[3]).toBe(`Read this source?\ninput: ${JSON.stringify({ url: sources.urlOf("ntsc.mp4") })}`);
+  expect(questions[3]).toBe(`Read this source?\ninput: ${JSON.stringify({ url: sources.urlOf("ntsc.mp4") })}`);
   expect((await call("plan_job", { job, probe: probe.value.id })).isError).toBe(false);
 });
 
@@ -115,12 +115,12 @@ describe("a job that nobody has confirmed", () => {
 
   it("is not created if the person declines", async () => {
     const before = await jobs();
-    const { call, asked } = await connect({ answer: "decline" });
+    const { call, asked: questions } = await connect({ answer: "decline" });
     expect(await call("create_job", { job, confirm: true })).toMatchObject({
       isError: true,
       text: expect.stringMatching(/did not confirm/),
     });
-    expect([asked.length, await jobs()]).toEqual([1, before]);
+    expect([questions.length, await jobs()]).toEqual([1, before]);
   });
 
   it("is created by a client that cannot ask only after a plan of the same job, with confirm", async () => {
@@ -160,6 +160,6 @@ it("needs no confirmation with a key that only uses templates, and shows the ser
 
 it("searches the documentation of the service", async () => {
   const { call } = await connect();
-  const found = (await call("search_docs", { query: "watermark position" })).value;
-  expect(found[0].text.toLowerCase()).toContain("watermark");
+  const sections = (await call("search_docs", { query: "watermark position" })).value;
+  expect(sections[0].text.toLowerCase()).toContain("watermark");
 });

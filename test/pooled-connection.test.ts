@@ -11,11 +11,11 @@ const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 afterAll(() => agent.destroy());
 
 async function ask(method: string, path: string, body = "", headers = {}): Promise<{ status: number; isOld: boolean }> {
-  const asked = request(`${stack.api}${path}`, { agent, method, headers: { "user-agent": "test", ...headers } });
-  asked.end(body);
-  const [answer] = (await once(asked, "response")) as [IncomingMessage];
+  const sent = request(`${stack.api}${path}`, { agent, method, headers: { "user-agent": "test", ...headers } });
+  sent.end(body);
+  const [answer] = (await once(sent, "response")) as [IncomingMessage];
   await json(answer);
-  return { status: answer.statusCode ?? 0, isOld: asked.reusedSocket };
+  return { status: answer.statusCode ?? 0, isOld: sent.reusedSocket };
 }
 
 it.each([

@@ -89,9 +89,9 @@ async function run(command: string): Promise<string> {
 
 /** The command that contains a text. */
 function commandWith(commands: readonly string[], text: string): string {
-  const found = commands.find((command) => command.includes(text));
-  if (found === undefined) throw new Error(`The page has no command with ${text}`);
-  return found;
+  const match = commands.find((command) => command.includes(text));
+  if (match === undefined) throw new Error(`The page has no command with ${text}`);
+  return match;
 }
 
 const seconds = (from: number): string => `${((performance.now() - from) / 1000).toFixed(1)} s`;

@@ -25,11 +25,11 @@ const PARTS: Readonly<Record<string, readonly Run[]>> = {
   kills: [{ env: {}, argv: ["test/faults/kill-nodes.ts"] }],
 };
 
-const asked = process.argv.slice(2);
-const unknown = asked.filter((part) => !Object.hasOwn(PARTS, part));
+const names = process.argv.slice(2);
+const unknown = names.filter((part) => !Object.hasOwn(PARTS, part));
 if (unknown.length > 0) throw new Error(`No part ${unknown.join(", ")}: there are ${Object.keys(PARTS).join(", ")}`);
 
-const runs = (asked.length > 0 ? asked : Object.keys(PARTS)).flatMap((part) => PARTS[part] ?? []);
+const runs = (names.length > 0 ? names : Object.keys(PARTS)).flatMap((part) => PARTS[part] ?? []);
 const commandOf = ({ env, argv }: Run): string =>
   [...Object.entries(env).map(([name, value]) => `${name}=${value}`), "node", ...argv].join(" ");
 

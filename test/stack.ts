@@ -116,8 +116,8 @@ async function startOn(settings: StackSettings): Promise<TestStack> {
   };
 }
 
-async function serveOn(home: string, nodes: number, given?: { port: number; s3Port: number }): Promise<TestStack> {
-  const ports = given ?? { port: await findFree(), s3Port: await findFree() };
+async function serveOn(home: string, nodes: number, fixedPorts?: { port: number; s3Port: number }): Promise<TestStack> {
+  const ports = fixedPorts ?? { port: await findFree(), s3Port: await findFree() };
   const flags = ["--port", ports.port, "--s3-port", ports.s3Port, "--nodes", nodes].map(String);
   const start = (): Promise<Served> => serve({ home, argv: [...flags, "--allow-private", "loopback"] });
   let served = await start();

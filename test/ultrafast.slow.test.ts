@@ -44,12 +44,12 @@ const options = { env: toolEnvironment(), maxBuffer: 64 * 1024 * 1024 };
 /** A video with cues at the places where it is split. */
 async function makeTextClip(): Promise<string> {
   const { ffmpeg } = await locateFfmpeg(process.env);
-  const [clip, text, made] = [await makeLongClip(folder, SECONDS, "320x180", RATE), "text.srt", "text.mp4"];
+  const [clip, text, output] = [await makeLongClip(folder, SECONDS, "320x180", RATE), "text.srt", "text.mp4"];
   const cues = [10, 23, 35, 47, 59].map((at) => `${at}\n00:00:${at},000 --> 00:00:${at + 3},500\nCue ${at}\n`);
   writeFileSync(join(folder, text), cues.join("\n"));
   const streams = ["-map", "0", "-map", "1", "-c", "copy", "-c:s", "mov_text", "-metadata:s:s:0", "language=eng"];
-  await run(ffmpeg.path, ["-v", "error", "-i", clip, "-i", text, ...streams, made], { ...options, cwd: folder });
-  return join(folder, made);
+  await run(ffmpeg.path, ["-v", "error", "-i", clip, "-i", text, ...streams, output], { ...options, cwd: folder });
+  return join(folder, output);
 }
 
 type Compared = { frameTimes: number[]; audioPackets: string[]; text: string };
@@ -155,10 +155,10 @@ it("a video in chunks equals the video in one piece, although a node and the con
   ]);
   expect((await jobOf(id)).ultrafast?.chunks).toBeGreaterThan(1);
 
-  const [one, other] = [await tracksOf(urlOf("whole")), await tracksOf(urlOf("chunked"))];
-  expect(one.frameTimes.length).toBe(SECONDS * RATE);
-  expect(other).toEqual(one);
-  expect(other.text).toContain("00:00:23,000 --> 00:00:26,500\nCue 23\n");
+  const [plain, chunked] = [await tracksOf(urlOf("whole")), await tracksOf(urlOf("chunked"))];
+  expect(plain.frameTimes.length).toBe(SECONDS * RATE);
+  expect(chunked).toEqual(plain);
+  expect(chunked.text).toContain("00:00:23,000 --> 00:00:26,500\nCue 23\n");
 
   const [before, after] = await Promise.all([loudnessOf(whole.id), loudnessOf(id)]);
   expect(after).toEqual(before);
@@ -192,8 +192,8 @@ async function expectFacts(id: string, chunkCount: number): Promise<void> {
     expect([fps, speed, node]).toEqual([POSITIVE, POSITIVE, expect.any(String)]);
   expect(attempts.map(({ outcome }) => outcome)).toContain("lost");
   // Several nodes have started chunks. The node that takes over the lost chunk may have encoded all others.
-  const begun = attempts.filter(({ task }) => chunks.some(({ id }) => id === task));
-  expect(new Set(begun.map(({ node }) => node)).size).toBeGreaterThan(1);
+  const started = attempts.filter(({ task }) => chunks.some(({ id }) => id === task));
+  expect(new Set(started.map(({ node }) => node)).size).toBeGreaterThan(1);
 
   const { commands, commands_dropped } = CommandList.parse((await stack.request("GET", `/jobs/${id}/commands`)).body);
   const ran = new Set(commands.map(({ task }) => task));

@@ -66,8 +66,8 @@ const linkNow = async ({ id }: Link): Promise<Link> =>
 
 /** The stored file. */
 async function storedBytes(link: Link): Promise<Buffer> {
-  const { upload: found } = await linkNow(link);
-  const { body } = await stack.request("GET", `/uploads/${found?.id}`);
+  const { upload: received } = await linkNow(link);
+  const { body } = await stack.request("GET", `/uploads/${received?.id}`);
   return Buffer.from(await (await fetch((body as { url: string }).url)).arrayBuffer());
 }
 
@@ -191,9 +191,9 @@ it("examples/upload-page.ts sends a video from its page, and shows the job", asy
   await page.goto(String(line).replace("open ", ""));
   await page.setInputFiles("input", file);
   await page.waitForFunction("document.querySelector('output').value !== ''");
-  const shown = await page.evaluate<string>("document.querySelector('output').value");
-  expect(shown).toMatch(/^The job is \w{14}$/);
-  expect((await stack.waitForJob(shown.replace("The job is ", ""))).status).toBe("job.completed");
+  const message = await page.evaluate<string>("document.querySelector('output').value");
+  expect(message).toMatch(/^The job is \w{14}$/);
+  expect((await stack.waitForJob(message.replace("The job is ", ""))).status).toBe("job.completed");
 });
 
 it("shows the page why a link refuses its file", async () => {

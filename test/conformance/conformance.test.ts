@@ -31,15 +31,15 @@ const SENTENCES = /^Text of /;
 
 /** The rows of each section with the same check, in the order of the contract. Sentences are counted. */
 function groups(): { heading: string; names: string[]; by: string }[] {
-  const found = new Map<string, { heading: string; names: string[]; by: string }>();
+  const groups = new Map<string, { heading: string; names: string[]; by: string }>();
   for (const row of rows) {
     const by = (proofOf(row)?.by ?? "").replace(/(?:: “.*”)?(?: for `[^`]+`)?$/, "");
     const heading = SENTENCES.test(row.heading) ? "Sentences" : row.heading;
-    const group = found.get(`${heading} ${by}`) ?? { heading, names: [], by };
+    const group = groups.get(`${heading} ${by}`) ?? { heading, names: [], by };
     group.names.push(row.name);
-    found.set(`${heading} ${by}`, group);
+    groups.set(`${heading} ${by}`, group);
   }
-  return [...found.values()];
+  return [...groups.values()];
 }
 
 it("has a check for every row of the contract", async () => {

@@ -80,9 +80,9 @@ type Job = { outputs: Record<string, unknown>[] } & Record<string, unknown>;
 
 const created = (evidence: Evidence): Job => evidence.created.body as Job;
 const outputOf = (job: Job, key: string): Record<string, unknown> => {
-  const found = job.outputs.find((output) => output.key === key);
-  expect(found, key).toBeDefined();
-  return found ?? {};
+  const ofKey = job.outputs.find((output) => output.key === key);
+  expect(ofKey, key).toBeDefined();
+  return ofKey ?? {};
 };
 const member = (job: Job, outputKey: string, name: string): unknown => outputOf(job, outputKey)[name];
 
@@ -200,8 +200,8 @@ const outputParameters = new Map<string, Proof["check"]>([
   [
     "key",
     ({ done, indexedMetadata }) => {
-      const made = ["trailer:short", "mp4:240p", "jpg:x100:1"].map((key) => member(done, key, "status"));
-      expect(made).toEqual(["video.encoded", "video.encoded", "image.created"]);
+      const statuses = ["trailer:short", "mp4:240p", "jpg:x100:1"].map((key) => member(done, key, "status"));
+      expect(statuses).toEqual(["video.encoded", "video.encoded", "image.created"]);
       // `mp4:240p` is a single object without a key. `<format>:<index>` is another name for it.
       expect(indexedMetadata.status).toBe(200);
     },

@@ -9,15 +9,15 @@ type Json = any;
 
 /** The check of a sentence; null if there is none. Throws if several checks match. */
 export function sentenceProof(sentence: string): Proof | null {
-  const found = SENTENCES.filter(([start]) => sentence.startsWith(start));
-  if (found.length > 1) throw new Error(`Several checks for “${sentence}”`);
-  return found[0]?.[1] ?? null;
+  const matching = SENTENCES.filter(([start]) => sentence.startsWith(start));
+  if (matching.length > 1) throw new Error(`Several checks for “${sentence}”`);
+  return matching[0]?.[1] ?? null;
 }
 
 const A_JOB = "a real job";
 const BODY = "the body of a completed job";
 const formatsOf = ({ done }: Evidence): string[] => done.outputs.map(({ format }: Json) => format);
-const statusOf = ({ done }: Evidence, key: string): string => done.outputs.find((one: Json) => one.key === key)?.status;
+const statusOf = ({ done }: Evidence, key: string): string => done.outputs.find((row: Json) => row.key === key)?.status;
 
 const accepted = (by: string): Proof => live(by, ({ created }) => expect(created.status).toBe(201));
 const SKIPPED = live("outputs of each type whose condition is false", (evidence) =>
@@ -38,8 +38,8 @@ const CREATED = live("the response to a creation", ({ created }) => {
 const METADATA = live("the metadata of a completed job", ({ metadata, done }) => {
   const { job_id, metadata: known } = metadata.body as Json;
   expect([job_id, known.input.streams.length]).toEqual([done.id, 2]);
-  const made = done.outputs.filter(({ status }: Json) => !status.endsWith(".skipped")).map(({ key }: Json) => [key]);
-  expect(known.outputs.map((one: object) => Object.keys(one))).toEqual(made);
+  const keys = done.outputs.filter(({ status }: Json) => !status.endsWith(".skipped")).map(({ key }: Json) => [key]);
+  expect(known.outputs.map((output: object) => Object.keys(output))).toEqual(keys);
 });
 const ONE_METADATA = live(
   "the metadata of the input, of a key with a colon, and of a default key with its index",

@@ -41,7 +41,7 @@ let browser: Browser;
 let page: Page;
 let job: FakeJob;
 /** Overrides fields of the running job. */
-let shown: Partial<Job> | null;
+let overrides: Partial<Job> | null;
 let streamError: object | null;
 /** The metadata of outputs. */
 let outputs: readonly object[] = [];
@@ -50,7 +50,7 @@ let timer: ReturnType<typeof setInterval>;
 const complaints: string[] = [];
 const NOT_KEPT = { status: 409, error_code: "job_state_conflict", message: "It is no longer kept" };
 
-const jobNow = (): Job => ({ ...job.job(Date.now()), ...shown });
+const jobNow = (): Job => ({ ...job.job(Date.now()), ...overrides });
 const events = (): string => `/v2/jobs/${job.id}/events`;
 const isOver = (): boolean => jobNow().completed_at !== null;
 
@@ -64,8 +64,8 @@ function opening(): unknown {
 }
 
 beforeAll(async () => {
-  const kept = (read: (request: FakeRequest) => object) => (request: FakeRequest) =>
-    shown?.id === "old" ? NOT_KEPT : read(request);
+  const unlessOld = (read: (request: FakeRequest) => object) => (request: FakeRequest) =>
+    overrides?.id === "old" ? NOT_KEPT : read(request);
   fake = await startFakeDashboard({
     "GET /v2/session": () => ({
       account: { id: "account", name: "me" },
@@ -74,14 +74,14 @@ beforeAll(async () => {
     }),
     "EVENTS /v2/jobs/:id/events": opening,
     "GET /v2/jobs/:id": jobNow,
-    "GET /v2/jobs/:id/tasks": kept(() => job.list(Date.now())),
-    "GET /v2/jobs/:id/commands": kept(() => ({
+    "GET /v2/jobs/:id/tasks": unlessOld(() => job.list(Date.now())),
+    "GET /v2/jobs/:id/commands": unlessOld(() => ({
       job_id: job.id,
       commands: job.commands(Date.now()),
       commands_dropped: 0,
     })),
     "GET /v2/jobs/:id/running": () => ({ job_id: job.id, commands: running }),
-    "GET /v2/jobs/:id/request": kept(() => ({
+    "GET /v2/jobs/:id/request": unlessOld(() => ({
       job_id: job.id,
       request: {
         input: { url: "https://media.example.com/a.mov" },
@@ -92,7 +92,7 @@ beforeAll(async () => {
       },
       left_out: ["storage.credentials"],
     })),
-    "GET /v2/jobs/:id/notifications": kept(() => ({
+    "GET /v2/jobs/:id/notifications": unlessOld(() => ({
       job_id: job.id,
       notifications: [
         {
@@ -109,11 +109,11 @@ beforeAll(async () => {
     "POST /v2/jobs/:id/notifications/:n/replay": () => ({ response: { delivered: true, status: 204, seconds: 0.1 } }),
     "GET /v2/metadata/jobs/:id": () => ({ job_id: job.id, metadata: { input: {}, outputs } }),
     "DELETE /v2/jobs/:id": () => {
-      shown = { status: "job.aborted", completed_at: job.job(Date.now()).created_at };
+      overrides = { status: "job.aborted", completed_at: job.job(Date.now()).created_at };
       return jobNow();
     },
     "POST /v2/jobs/:id/retry": () => {
-      shown = null;
+      overrides = null;
       return jobNow();
     },
   });
@@ -126,7 +126,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   clearInterval(timer);
-  shown = null;
+  overrides = null;
   streamError = null;
   outputs = [];
   running = [];
@@ -194,8 +194,8 @@ describe("the quality of an output", () => {
   it("is shown over the output's length, also as a table", async () => {
     const [first] = (job ?? new FakeJob({ ...SMALL, startMs: Date.now() })).job(Date.now()).outputs;
     const key = first?.key ?? "";
-    shown = { status: "job.completed", completed_at: "2026-11-23 02:00:00 +0000" };
-    shown.outputs = first ? [{ ...first, status: "video.encoded" }] : [];
+    overrides = { status: "job.completed", completed_at: "2026-11-23 02:00:00 +0000" };
+    overrides.outputs = first ? [{ ...first, status: "video.encoded" }] : [];
     outputs = [{ [key]: { streams: [], format: {}, quality: { renditions: [rendition] } } }];
     await open(SMALL, 200);
     const section = page.getByRole("region", { name: `Quality of ${key}` });
@@ -314,16 +314,16 @@ describe("the page of a job", () => {
     const run = { task: "chunk-3", attempt: 1, node: "attic", started_at, seconds: 4, argv: ["-i", "source"] };
     running = [{ ...run, output: "frame=12 speed=2x" }];
     await open(SMALL, 12);
-    const shown = page.locator(".run", { hasText: "chunk-3" }).filter({ hasText: "Its output now" });
-    await shown.getByText("ffmpeg -i source").waitFor();
+    const command = page.locator(".run", { hasText: "chunk-3" }).filter({ hasText: "Its output now" });
+    await command.getByText("ffmpeg -i source").waitFor();
     running = [{ ...run, output: "frame=99 speed=2x" }];
-    await shown.getByText("frame=99 speed=2x").waitFor();
+    await command.getByText("frame=99 speed=2x").waitFor();
     expect(complaints).toEqual([]);
   });
 
   it("shows why a job failed and how to fix it, and retries the job", async () => {
     const failed = { key: "mp4", type: "video", format: "mp4", status: "video.failed" } as const;
-    shown = {
+    overrides = {
       status: "job.failed",
       completed_at: "2026-11-23 02:00:09 +0000",
       outputs: [{ ...failed, error: "The storage denied access", error_code: "storage_denied" }],
@@ -360,7 +360,7 @@ describe("the page of a job", () => {
   });
 
   it("shows that the tasks of an old job are no longer kept", async () => {
-    shown = { id: "old" };
+    overrides = { id: "old" };
     await open(SMALL, 200);
     await page.getByText("no longer kept").first().waitFor();
     expect(await page.locator(".tl").count()).toBe(0);

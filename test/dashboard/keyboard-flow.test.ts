@@ -74,7 +74,7 @@ it("leads by keyboard from a failed job to a video that plays", async () => {
   await page.locator(".job-head .status", { hasText: "completed" }).waitFor({ timeout: 120_000 });
   await keyboard.press("p");
   const video = page.frameLocator("iframe").locator("video").first();
-  await expect.poll(() => video.evaluate((one: HTMLVideoElement) => one.currentTime)).toBeGreaterThan(0.2);
+  await expect.poll(() => video.evaluate((element: HTMLVideoElement) => element.currentTime)).toBeGreaterThan(0.2);
   expect(dashboard.complaints).toEqual([]);
 });
 
@@ -84,10 +84,10 @@ it("finds a job, its actions and a saved view in the command palette", async () 
   await page.getByLabel("Name of the view").fill("Misspelled sources");
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "Misspelled sources", pressed: true }).waitFor();
-  const goTo = async (text: string, found: string): Promise<void> => {
+  const goTo = async (text: string, option: string): Promise<void> => {
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox", { name: "A page, command, view or job" }).fill(text);
-    await page.getByRole("option", { name: found, selected: true }).waitFor();
+    await page.getByRole("option", { name: option, selected: true }).waitFor();
     if (text === failed) expect(await accessibilityProblems(page)).toEqual([]);
     await page.keyboard.press("Enter");
   };

@@ -83,12 +83,12 @@ let hasCome = false;
 function listPage({ query }: FakeRequest) {
   const q = query.get("q") ?? "";
   const statuses = query.get("status")?.split(",") ?? [];
-  const found = jobs.filter(
+  const matching = jobs.filter(
     ({ id, status, input }) =>
       `${id} ${input.source}`.includes(q) && (statuses.length === 0 || statuses.includes(status)),
   );
   // All ended jobs took the same time.
-  const listed = query.get("sort") === "took" ? found.filter((job) => job.completed_at !== null) : found;
+  const listed = query.get("sort") === "took" ? matching.filter((job) => job.completed_at !== null) : matching;
   const start = Number(query.get("cursor") ?? 0);
   const end = start + Number(query.get("limit") ?? 20);
   return { jobs: listed.slice(start, end), next_cursor: end < listed.length ? String(end) : null };

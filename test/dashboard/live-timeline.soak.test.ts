@@ -82,8 +82,8 @@ const watchBars = (page: Page): Promise<void> =>
 /** Delays between each report and its display (or the display of a later report), in ms. Skips reports never shown. */
 function delaysOf(seen: readonly Report[]): number[] {
   return reports.flatMap(({ key, progress, atMs }) => {
-    const shown = seen.find((one) => one.key === key && one.progress >= progress && one.atMs >= atMs);
-    return shown && progress > 0 ? [shown.atMs - atMs] : [];
+    const visible = seen.find((report) => report.key === key && report.progress >= progress && report.atMs >= atMs);
+    return visible && progress > 0 ? [visible.atMs - atMs] : [];
   });
 }
 
@@ -105,7 +105,8 @@ it("shows reports of nodes within a second, and a lost chunk again at another no
   const [task, attempt] = key.split(" ");
   await page.getByRole("button", { name: "Table" }).click();
   const { body } = await stack.request("GET", `/jobs/${id}/tasks`);
-  const holder = (body as { tasks: { id: string; node?: string }[] }).tasks.find((one) => one.id === task)?.node;
+  const { tasks } = body as { tasks: { id: string; node?: string }[] };
+  const holder = tasks.find(({ id }) => id === task)?.node;
   await nodes.find(({ name }) => name === holder)?.kill(null);
   await page.locator(`.bar[data-state=lost][data-key="${key}"]`).waitFor({ timeout: 60_000 });
   await page.locator(`.bar[data-key="${task} ${Number(attempt) + 1}"]`).waitFor({ timeout: 120_000 });

@@ -217,7 +217,7 @@ it("uploads a dropped file, pauses and resumes, and sends the job", async () => 
   await page.getByLabel("From", { exact: true }).selectOption("upload");
   let isHeld = true;
   let started = (): void => undefined;
-  const begun = new Promise<void>((resolve) => {
+  const uploading = new Promise<void>((resolve) => {
     started = resolve;
   });
   // The first attempt of the part stays pending until the pause.
@@ -226,13 +226,13 @@ it("uploads a dropped file, pauses and resumes, and sends the job", async () => 
     if (!isHeld) await route.continue();
   });
   const transfer = await page.evaluateHandle((data) => {
-    const bytes = Uint8Array.from(atob(data), (one) => one.charCodeAt(0));
+    const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
     const all = new DataTransfer();
     all.items.add(new File([bytes], "holiday.mp4", { type: "video/mp4" }));
     return all;
   }, clip);
   await page.locator(".drop").dispatchEvent("drop", { dataTransfer: transfer });
-  await begun;
+  await uploading;
   expect(await page.getByRole("button", { name: "Send the job" }).isDisabled()).toBe(true);
   await page.getByRole("button", { name: "Pause" }).click();
   isHeld = false;

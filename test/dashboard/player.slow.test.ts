@@ -39,7 +39,7 @@ beforeAll(async () => {
   const clip = await makeStreamClip(CLIP, folder);
   const input = { url: sources.urlOf(clip) };
   const sprite = { interval: 2, sprite: { columns: 4 }, vtt: { filename: "thumbnails.vtt" } };
-  const made = await stack.submit({
+  const job = await stack.submit({
     input,
     outputs: {
       "mp4:240p": [
@@ -50,8 +50,8 @@ beforeAll(async () => {
       "jpg:160x": { path: "files/%d.jpg", ...sprite },
     },
   });
-  expect(await stack.waitForJob(made.id)).toMatchObject({ status: "job.completed" });
-  files = made.id;
+  expect(await stack.waitForJob(job.id)).toMatchObject({ status: "job.completed" });
+  files = job.id;
   uploaded = await upload(readFileSync(clip));
   await slow.hold();
   stream = await submitStream("stream");
@@ -123,8 +123,8 @@ async function codeOn({ player }: Shown): Promise<number> {
 }
 
 /** Waits until the player plays, then pauses it with a key of the page. */
-async function playAndPause(shown: Shown, seconds = 1): Promise<void> {
-  const { page, player } = shown;
+async function playAndPause(view: Shown, seconds = 1): Promise<void> {
+  const { page, player } = view;
   await expect.poll(() => timeOf(player), { timeout: 30_000 }).toBeGreaterThan(seconds);
   await page.keyboard.press(" ");
   await player.getByRole("button", { name: "Play", exact: true }).waitFor();
@@ -160,12 +160,12 @@ it.each(["HLS", "DASH"])("plays a growing stream by %s from its start, then all 
     async () => expect(await stack.request("GET", `/jobs/${id}`)).toMatchObject({ body: { outputs: [{ live }] } }),
     { timeout: 60_000 },
   );
-  const shown = await openJob(id);
-  const { page, player } = shown;
+  const view = await openJob(id);
+  const { page, player } = view;
   await page.getByRole("button", { name: `Play ${kind} httpstream` }).click();
   await expect.poll(() => timeOf(player), { timeout: 30_000 }).toBeGreaterThan(0.3);
-  const begun = await player.locator("video").evaluate((video: HTMLVideoElement) => video.played.start(0));
-  expect(begun).toBeLessThan(0.5);
+  const startedAt = await player.locator("video").evaluate((video: HTMLVideoElement) => video.played.start(0));
+  expect(startedAt).toBeLessThan(0.5);
   expect(await stack.request("GET", `/jobs/${id}`)).toMatchObject({ body: { status: "job.starting" } });
   await player.locator("video").evaluate((video) => Object.assign(video.dataset, { kept: "yes" }));
   await slow.release();
@@ -176,79 +176,79 @@ it.each(["HLS", "DASH"])("plays a growing stream by %s from its start, then all 
   for (const time of [SECONDS - 2, 1]) {
     await player.getByRole("slider", { name: "Position" }).fill(time.toFixed(2));
     await settled(player);
-    await expect.poll(() => codeOn(shown)).toSatisfy((code) => Math.abs(code - time) < 2);
+    await expect.poll(() => codeOn(view)).toSatisfy((code) => Math.abs(code - time) < 2);
   }
   expect(await player.locator("video").getAttribute("data-kept")).toBe("yes");
   await page.context().close();
 });
 
 it("steps by single frames, and reacts to the keys of the page", async () => {
-  const shown = await openJob(files);
+  const view = await openJob(files);
   const requested: string[] = [];
-  shown.page.on("request", (request) => requested.push(request.url()));
-  await shown.page.keyboard.press("p");
-  await playAndPause(shown);
-  const code = await codeOn(shown);
-  await press(shown, ".");
-  near(await codeOn(shown), code + FRAME);
-  await press(shown, ",");
-  await press(shown, ",");
-  near(await codeOn(shown), code - FRAME);
-  const bar = shown.player.getByRole("slider", { name: "Position" });
+  view.page.on("request", (request) => requested.push(request.url()));
+  await view.page.keyboard.press("p");
+  await playAndPause(view);
+  const code = await codeOn(view);
+  await press(view, ".");
+  near(await codeOn(view), code + FRAME);
+  await press(view, ",");
+  await press(view, ",");
+  near(await codeOn(view), code - FRAME);
+  const bar = view.player.getByRole("slider", { name: "Position" });
   await bar.hover();
-  await expect.poll(() => shown.player.locator(".thumbnail").getAttribute("data-url")).toMatch(/files\/1\.jpg$/);
+  await expect.poll(() => view.player.locator(".thumbnail").getAttribute("data-url")).toMatch(/files\/1\.jpg$/);
   expect(requested.filter((url) => /engine/.test(url))).toEqual([]);
-  expect(await accessibilityProblems(shown.page)).toEqual([]);
-  await shown.page.keyboard.press("Escape");
-  await expect.poll(() => shown.page.locator("iframe").count()).toBe(0);
-  await shown.page.context().close();
+  expect(await accessibilityProblems(view.page)).toEqual([]);
+  await view.page.keyboard.press("Escape");
+  await expect.poll(() => view.page.locator("iframe").count()).toBe(0);
+  await view.page.context().close();
 });
 
 it.each([
   ["all", "all"],
   ["an output that begins later", "part"],
 ])("shows the same frames of source and output when it compares %s", async (_, key) => {
-  const shown = await openJob(files);
-  const { page, player } = shown;
+  const view = await openJob(files);
+  const { page, player } = view;
   await page.getByRole("button", { name: `Compare ${key}`, exact: true }).click();
-  await playAndPause(shown, 0.7);
-  await press(shown, ".");
-  await press(shown, "t");
+  await playAndPause(view, 0.7);
+  await press(view, ".");
+  await press(view, "t");
   await player.getByRole("button", { name: /A\/B: A\b/ }).waitFor();
-  const source = await codeOn(shown);
-  await press(shown, "t");
+  const source = await codeOn(view);
+  await press(view, "t");
   await player.getByRole("button", { name: /A\/B: B\b/ }).waitFor();
-  const output = await codeOn(shown);
+  const output = await codeOn(view);
   near(source, output);
   expect(output).toBeGreaterThan(key === "part" ? 3.5 : 0.5);
-  await press(shown, "]");
-  await press(shown, "t");
-  near(await codeOn(shown), output + FRAME);
+  await press(view, "]");
+  await press(view, "t");
+  near(await codeOn(view), output + FRAME);
   await page.context().close();
 });
 
 it.each(["HLS", "DASH"])("compares frames of an uploaded source with frames of a stream by %s", async (kind) => {
   await stack.waitForJob(stream);
-  const shown = await openJob(stream);
-  const { page, player } = shown;
+  const view = await openJob(stream);
+  const { page, player } = view;
   await page.getByRole("button", { name: "Compare httpstream" }).click();
   await page.getByLabel("B of the comparison").selectOption({ label: `httpstream (${kind})` });
-  await playAndPause(shown, 0.7);
-  await press(shown, ".");
-  await press(shown, "t");
+  await playAndPause(view, 0.7);
+  await press(view, ".");
+  await press(view, "t");
   await player.getByRole("button", { name: /A\/B: A\b/ }).waitFor();
-  const source = await codeOn(shown);
-  await press(shown, "t");
+  const source = await codeOn(view);
+  await press(view, "t");
   await player.getByRole("button", { name: /A\/B: B\b/ }).waitFor();
-  near(await codeOn(shown), source);
+  near(await codeOn(view), source);
   await page.context().close();
 });
 
 it("reports why a video does not play, and how to fix it", async () => {
-  const shown = await openJob(files);
-  await shown.page.getByRole("button", { name: "Play mov:prores_ks:noaudio" }).click();
-  await shown.page.getByText("This browser cannot decode it").waitFor();
-  await shown.page.context().close();
+  const view = await openJob(files);
+  await view.page.getByRole("button", { name: "Play mov:prores_ks:noaudio" }).click();
+  await view.page.getByText("This browser cannot decode it").waitFor();
+  await view.page.context().close();
   await stack.waitForJob(stream);
   const streams = await openJob(stream);
   await streams.page.context().route(/master\.m3u8$/, async (route) => {
@@ -264,10 +264,10 @@ it("reports why a video does not play, and how to fix it", async () => {
 });
 
 it("isolates the media that it plays from the session", async () => {
-  const shown = await openJob(files);
-  await shown.page.keyboard.press("p");
-  await playAndPause(shown);
-  const reached = await shown.player.locator("body").evaluate(async () => {
+  const view = await openJob(files);
+  await view.page.keyboard.press("p");
+  await playAndPause(view);
+  const reached = await view.player.locator("body").evaluate(async () => {
     const attempt = async (what: () => unknown): Promise<string> => {
       try {
         return `reached: ${await what()}`;
@@ -283,7 +283,7 @@ it("isolates the media that it plays from the session", async () => {
     ]);
   });
   expect(reached).toEqual(["SecurityError", "SecurityError", "SecurityError", "TypeError"]);
-  await shown.page.context().close();
+  await view.page.context().close();
 });
 
 it("violates no policy and loads nothing from other hosts", () => {

@@ -77,8 +77,8 @@ describe("a session", () => {
   });
 
   it("is replaced by another account's session only after a question that names both accounts", async () => {
-    const own = await dashboard.open({ as: "client" });
-    const name = (await own.locator(".account").textContent()) ?? "";
+    const client = await dashboard.open({ as: "client" });
+    const name = (await client.locator(".account").textContent()) ?? "";
     const created = await fetch(`${stack.api}/admin/accounts`, {
       method: "POST",
       headers: admin,
@@ -86,31 +86,31 @@ describe("a session", () => {
     });
     const { api_key: key } = (await created.json()) as { api_key: string };
     const headers = { authorization: `Basic ${btoa(`${key}:`)}` };
-    const made = await fetch(`${stack.api}/session/links`, { method: "POST", headers });
-    const { url: link } = (await made.json()) as { url: string };
+    const response = await fetch(`${stack.api}/session/links`, { method: "POST", headers });
+    const { url: link } = (await response.json()) as { url: string };
     const visit = async (url: string): Promise<void> => {
       // Otherwise only the fragment would change.
-      await own.goto("about:blank");
-      await own.goto(url);
+      await client.goto("about:blank");
+      await client.goto(url);
     };
-    const question = own.getByRole("dialog", { name: "Sign in as another account?" });
+    const question = client.getByRole("dialog", { name: "Sign in as another account?" });
     await visit(link);
     await question.getByText(`“${name}”`).waitFor();
     await question.getByText("“stranger”").waitFor();
-    expect(await accessibilityProblems(own)).toEqual([]);
-    await own.keyboard.press("Escape");
+    expect(await accessibilityProblems(client)).toEqual([]);
+    await client.keyboard.press("Escape");
     await question.waitFor({ state: "detached" });
-    await own.reload();
-    expect(await own.locator(".account").textContent()).toBe(name);
+    await client.reload();
+    expect(await client.locator(".account").textContent()).toBe(name);
     // A link of the same account asks nothing.
     await visit(await dashboard.link("client"));
-    await heading(own, "Jobs");
-    expect([await question.count(), await own.locator(".account").textContent()]).toEqual([0, name]);
+    await heading(client, "Jobs");
+    expect([await question.count(), await client.locator(".account").textContent()]).toEqual([0, name]);
     // The question did not use up the first link.
     await visit(link);
     await question.waitFor();
     await question.getByRole("button", { name: "Sign in as stranger" }).press("Enter");
-    await own.locator(".account", { hasText: "stranger" }).waitFor();
+    await client.locator(".account", { hasText: "stranger" }).waitFor();
   });
 
   it("starts with a key, ends at the sign-out, and cannot be read by scripts", async () => {
@@ -211,21 +211,21 @@ few(2).each([
   "every page in the %s theme at %i pixels has no violation that axe finds, and no sideways scroll",
   async (theme, width) => {
     const page = await dashboard.open({ theme, width, height: 800, reducedMotion: true });
-    const found: Record<string, unknown> = {};
+    const problemsByPath: Record<string, unknown> = {};
     for (const [path, name] of PAGES()) {
       await page.goto(`${dashboard.url}${path}`);
       await heading(page, name);
       await page.waitForLoadState("networkidle", { timeout: 2000 }).catch(() => undefined);
-      found[path] = [await accessibilityProblems(page), await sidewaysPixels(page)];
+      problemsByPath[path] = [await accessibilityProblems(page), await sidewaysPixels(page)];
     }
     await page.keyboard.press("?");
     await page.getByRole("dialog").waitFor();
-    found.help = [await accessibilityProblems(page), await sidewaysPixels(page)];
+    problemsByPath.help = [await accessibilityProblems(page), await sidewaysPixels(page)];
     await page.context().clearCookies();
     await page.goto(dashboard.url);
     await heading(page, "Sign in");
-    found.signIn = [await accessibilityProblems(page), await sidewaysPixels(page)];
-    for (const [path, problems] of Object.entries(found)) expect([path, problems]).toEqual([path, [[], 0]]);
+    problemsByPath.signIn = [await accessibilityProblems(page), await sidewaysPixels(page)];
+    for (const [path, problems] of Object.entries(problemsByPath)) expect([path, problems]).toEqual([path, [[], 0]]);
   },
 );
 

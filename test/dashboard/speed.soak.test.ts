@@ -35,7 +35,7 @@ describe("speed", () => {
 
   it("shows rows and reacts to keys within 1 s on a slow phone, and within 300 ms with a warm cache", async () => {
     const times: Record<"cold" | "warm", number[]> = { cold: [], warm: [] };
-    const best = (given: readonly number[]): number => Math.min(...given, Number.POSITIVE_INFINITY);
+    const best = (rounds: readonly number[]): number => Math.min(...rounds, Number.POSITIVE_INFINITY);
     // A single undisturbed round is enough. An overloaded machine has no such round.
     const patience = (loadavg()[0] ?? 0) > availableParallelism() ? 2 : 1;
     const isFast = (): boolean => best(times.cold) < patience * 1000 && best(times.warm) < patience * 300;

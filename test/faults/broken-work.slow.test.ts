@@ -60,7 +60,7 @@ const begin = async (folder: string): Promise<string> => {
   const outputs = { "mp4:160x90": { path: `/${folder}/video.mp4` } };
   return (await world.submit({ input: { url: world.urlOf(clip) }, outputs })).id;
 };
-const kept = (id: string, folder: string) =>
+const expectVideo = (id: string, folder: string) =>
   expectKept(world, id, { status: "job.completed", frames: FRAMES, folder, objects: ["video.mp4"] });
 
 describe.runIf(hasDisk)("a full disk", () => {
@@ -96,13 +96,13 @@ describe.runIf(hasDisk)("a full disk", () => {
     other?.start();
     await other?.connected();
     encoded.release();
-    await kept(id, "disk");
+    await expectVideo(id, "disk");
     expect(attemptsOf(world, id)).toEqual(["inspect.1", "encode.1", "encode.2"]);
 
     resize(DISK_BYTES);
     await other?.terminate();
     const next = await begin("after");
-    await kept(next, "after");
+    await expectVideo(next, "after");
   });
 });
 
@@ -115,7 +115,7 @@ describe("an ffmpeg that is killed for its memory", () => {
   it("once is retried on another node", async () => {
     killNext(1);
     const id = await begin("killed-once");
-    await kept(id, "killed-once");
+    await expectVideo(id, "killed-once");
     expect(attemptsOf(world, id)).toEqual(["inspect.1", "encode.1", "encode.2"]);
     const workers = ["encode.1", "encode.2"].map((attempt) =>
       world.nodes.findIndex((node) => node.lines().some(({ lease }) => lease === `${id}.${attempt}`)),
@@ -146,7 +146,7 @@ it.runIf(isLong)(
     await expect.poll(() => holder.strays().length).toBe(1);
     for (const { pid } of holder.strays()) process.kill(pid, "SIGSTOP");
     await world.stack.waitForJob(id, 420_000);
-    await kept(id, "hangs");
+    await expectVideo(id, "hangs");
     expect(attemptsOf(world, id)).toEqual(["inspect.1", "encode.1", "encode.2"]);
   },
   480_000,

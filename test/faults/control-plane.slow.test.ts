@@ -22,7 +22,7 @@ const begin = async (folder: string): Promise<string> => {
   const outputs = { "mp4:160x90": { path: `/${folder}/video.mp4` } };
   return (await world.submit({ input: { url: world.urlOf(clip) }, outputs })).id;
 };
-const kept = (id: string, folder: string) =>
+const expectVideo = (id: string, folder: string) =>
   expectKept(world, id, { status: "job.completed", frames: { 0: 1800 }, folder, objects: ["video.mp4"] });
 
 const ends =
@@ -95,7 +95,7 @@ describe("the control plane is killed", () => {
     await done;
     await world.stack.waitForJob(await id.promise);
     await forgetTrials(world);
-    await kept(await id.promise, folder);
+    await expectVideo(await id.promise, folder);
     expect(attemptsOf(world, await id.promise)).toEqual(ONE_GO);
   });
 
@@ -105,7 +105,7 @@ describe("the control plane is killed", () => {
     const before = welcomes();
     await killControlPlane();
     await expect.poll(welcomes, { timeout: 60_000 }).toEqual(before.map((count) => count + 1));
-    await kept(await begin("idle"), "idle");
+    await expectVideo(await begin("idle"), "idle");
   });
 });
 
@@ -123,7 +123,7 @@ it("completes an upload although the storage is killed during it", async () => {
     async () => (await fetch(world.stack.s3.endpoint)).status < 500,
   );
   dead.resolve();
-  await kept(id, "storage");
+  await expectVideo(id, "storage");
   expect(attemptsOf(world, id)).toEqual(ONE_GO);
 });
 

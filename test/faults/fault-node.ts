@@ -82,7 +82,7 @@ export function startFaultNode({
     isWanted = true;
     const log = openSync(logFile, "a");
     earlierLines = linesOf(logFile).length;
-    const begun = spawn(
+    const started = spawn(
       process.execPath,
       [
         ...[LEAVE_WITH_PARENT, ...imports].flatMap((module) => ["--import", module]),
@@ -103,9 +103,9 @@ export function startFaultNode({
       },
     );
     closeSync(log);
-    child = begun;
-    begun.once("exit", () => {
-      if (child === begun) child = null;
+    child = started;
+    started.once("exit", () => {
+      if (child === started) child = null;
     });
   }
 

@@ -71,10 +71,10 @@ export async function startFaultWorld({
     typeof nodes === "number" ? Array.from({ length: nodes }, () => ({})) : nodes;
   const links = await Promise.all(settings.map(() => startFaultProxy(proxies.api.origin)));
   const all = [...Object.values(proxies), ...links];
-  const members = settings.map((own, at) => {
+  const members = settings.map((setting, at) => {
     const url = links[at]?.origin ?? proxies.api.origin;
-    const imports = [REPORTS_BY_POST, ...(own.imports ?? [])];
-    return startFaultNode({ ...own, imports, name: `node-${at + 1}`, url, token: stack.nodeToken, home: folder });
+    const imports = [REPORTS_BY_POST, ...(setting.imports ?? [])];
+    return startFaultNode({ ...setting, imports, name: `node-${at + 1}`, url, token: stack.nodeToken, home: folder });
   });
   return {
     stack,
@@ -116,8 +116,8 @@ const BEGIN_LIMIT_MS = 60_000;
 async function holderOf(nodes: readonly FaultNode[], id: string): Promise<FaultNode> {
   for (let waitedMs = 0; waitedMs < BEGIN_LIMIT_MS; waitedMs += LOOK_EVERY_MS) {
     const seen = nodes.flatMap((node) => {
-      const own = node.lines().filter(({ lease }) => String(lease).startsWith(`${id}.`));
-      const at = own.length > 0 ? Math.max(...own.map(({ time }) => Date.parse(String(time)))) : 0;
+      const lines = node.lines().filter(({ lease }) => String(lease).startsWith(`${id}.`));
+      const at = lines.length > 0 ? Math.max(...lines.map(({ time }) => Date.parse(String(time)))) : 0;
       return at > 0 || node.holdsSource(id) ? [{ node, at }] : [];
     });
     const [latest] = seen.toSorted((a, b) => b.at - a.at);

@@ -7,11 +7,11 @@ export const HANGING_SOURCE = "This source hangs the node that probes it.";
 
 const { execFile } = childProcess;
 childProcess.execFile = new Proxy(execFile, {
-  apply(target, self, given: unknown[]) {
-    const argv = Array.isArray(given[1]) ? given[1].map(String) : [];
+  apply(target, self, args: unknown[]) {
+    const argv = Array.isArray(args[1]) ? args[1].map(String) : [];
     const paths = argv.flatMap((argument) => (argument.startsWith("file:") ? [argument.slice("file:".length)] : []));
     while (paths.some((path) => existsSync(path) && readFileSync(path, "latin1").startsWith(HANGING_SOURCE)));
-    return Reflect.apply(target, self, given);
+    return Reflect.apply(target, self, args);
   },
 });
 syncBuiltinESMExports();

@@ -65,7 +65,7 @@ async function main(kills = "200", burners = "4"): Promise<void> {
     console.log(`undisturbed: ${Math.round(usualMs)} ms`);
     for (let number = 0; number < Number(kills); number++) {
       const { stage, ready } = killAt(number, usualMs);
-      const begun = performance.now();
+      const startedAt = performance.now();
       const id = await submit(`kill-${number}`);
       await ready(stack, id);
       process.kill(stack.pids().nodes[0] ?? 0, "SIGKILL");
@@ -75,7 +75,7 @@ async function main(kills = "200", burners = "4"): Promise<void> {
       const job = await stack.waitForJob(id, JOB_LIMIT_MS);
       const frames = job.status === "job.completed" ? await framesOf(stack, id) : [];
       const isWhole = frames.includes(String(FRAMES));
-      const seconds = ((performance.now() - begun) / 1000).toFixed(1);
+      const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
       console.log(`kill ${number + 1}: ${stage}; ${job.status}${isWhole ? "" : ", NOT WHOLE"} in ${seconds} s`);
       if (!isWhole) {
         failures += 1;

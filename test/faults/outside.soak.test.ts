@@ -114,13 +114,13 @@ it("leaves no half-done upload at the storage once its job has ended", async () 
 describe("an endpoint that", () => {
   it("is dead delays neither its own job nor other jobs", async () => {
     const { release } = dead;
-    const kept = await world.submit(smallJob("dead", { events: true }));
-    expect(await world.stack.waitForJob(kept.id)).toMatchObject({ status: "job.completed" });
+    const job = await world.submit(smallJob("dead", { events: true }));
+    expect(await world.stack.waitForJob(job.id)).toMatchObject({ status: "job.completed" });
     const other = await world.submit(smallJob("quick"));
     await expectKept(world, other.id, { status: "job.completed", frames: { 0: FRAMES } });
-    expect((await deliveries(kept.id)).map(({ status }) => status)).not.toContain("delivered");
+    expect((await deliveries(job.id)).map(({ status }) => status)).not.toContain("delivered");
     release();
-    await expectKept(world, kept.id, { status: "job.completed", frames: { 0: FRAMES } });
+    await expectKept(world, job.id, { status: "job.completed", frames: { 0: FRAMES } });
   });
 
   it.each<[string, string, () => string]>([

@@ -28,7 +28,7 @@ const begin = async (folder: string): Promise<string> => {
   const outputs = { "mp4:160x90": { path: `/${folder}/video.mp4` } };
   return (await world.submit({ input: { url: world.urlOf(clip) }, outputs })).id;
 };
-const kept = (id: string, folder: string, limitMs = 150_000) =>
+const expectVideo = (id: string, folder: string, limitMs = 150_000) =>
   expectKept(world, id, { status: "job.completed", frames: FRAMES, folder, objects: ["video.mp4"] }, limitMs);
 
 const putInto =
@@ -63,8 +63,8 @@ it("moves work from a frozen and a disconnected node to another node, and reject
   release.resolve();
   await expect.poll(() => loggedBy(sleeper, frozen), { timeout: 60_000 }).toContainEqual(DROPPED);
   await expect.poll(() => loggedBy(lonely, offline), { timeout: 60_000 }).toContainEqual(DROPPED);
-  await kept(frozen, "frozen");
-  await kept(offline, "offline");
+  await expectVideo(frozen, "frozen");
+  await expectVideo(offline, "offline");
   expect(lonely).not.toBe(sleeper);
 });
 
@@ -101,7 +101,7 @@ describe("a node that is terminated", () => {
       release.resolve();
       expect(await left).toBe(0);
       expect([...leaving.leftovers(), ...leaving.strays()]).toEqual([]);
-      await kept(id, folder);
+      await expectVideo(id, folder);
       expect(attemptsOf(world, id)).toEqual(attempts);
     },
   );

@@ -95,9 +95,9 @@ it(`encodes ${COUNT} damaged files, or reports why not`, { timeout: LONG ? 7_200
   expect(faulty).toEqual([]);
   expect(await lab.leftovers()).toEqual([]);
   // Otherwise the damage was so great that only headers were read, or so small that it had no effect.
-  const made = trials.filter(({ outcomes }) => outcomes.includes("made")).length;
-  expect(made).toBeGreaterThan(trials.length / 5);
-  expect(made).toBeLessThan(trials.length);
+  const encoded = trials.filter(({ outcomes }) => outcomes.includes("made")).length;
+  expect(encoded).toBeGreaterThan(trials.length / 5);
+  expect(encoded).toBeLessThan(trials.length);
 });
 
 function summary(trials: readonly Trial[]): string {

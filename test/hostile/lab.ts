@@ -56,16 +56,16 @@ export async function openLab(): Promise<Lab> {
     folder,
     async make(name, options = "") {
       const argv = [...`-v error -nostdin -y ${CLIP} ${options}`.trim().split(/ +/), name];
-      const made = await runCommand({ path: tools.ffmpeg.path, argv, cwd: folder, stallMs: 20_000 });
-      if (!made.ok) throw new Error(`${name}: ${made.stderrTail}`);
+      const result = await runCommand({ path: tools.ffmpeg.path, argv, cwd: folder, stallMs: 20_000 });
+      if (!result.ok) throw new Error(`${name}: ${result.stderrTail}`);
       return readFile(join(folder, name));
     },
     async judge(path, asks = TINY) {
       job += 1;
       const watch = watchChildren(TOOLS);
       const start = performance.now();
-      const given = { job: String(job).padStart(14, "0"), path, asks };
-      const { outcomes, messages } = await makeAll(given, node, storage);
+      const source = { job: String(job).padStart(14, "0"), path, asks };
+      const { outcomes, messages } = await makeAll(source, node, storage);
       watch.stop();
       storage.objects.clear();
       return { outcomes, messages, tookMs: Math.round(performance.now() - start), peakMiB: watch.peakMiB() };

@@ -13,7 +13,7 @@ export type Stray = {
 
 const playlist = (uri: string): string => `#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\n${uri}\n#EXT-X-ENDLIST\n`;
 const none = (bytes: Stray["bytes"]): Stray => ({ bytes, holds: "none" });
-const own = (bytes: Stray["bytes"]): Stray => ({ bytes, holds: "own" });
+const ownBytes = (bytes: Stray["bytes"]): Stray => ({ bytes, holds: "own" });
 
 const manifest = (url: string): string => `<?xml version="1.0"?>
 <MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT9S" profiles="urn:mpeg:dash:profile:isoff-on-demand:2011">
@@ -89,9 +89,9 @@ export const STRAYS: Readonly<Record<string, Stray>> = {
   "a drawing for ImageMagick": none(
     ({ url }) => `push graphic-context\nviewbox 0 0 16 16\nimage over 0,0 16,16 "${url}"\npop graphic-context\n`,
   ),
-  "an AVI with a playlist of an address as its subtitles": own(({ url }) => aviWithText(gab2(playlist(url)))),
-  "an AVI with a playlist of a file as its subtitles": own(({ path }) => aviWithText(gab2(playlist(path)))),
-  "a Matroska video that continues in another file": own(({ path }) => matroska({ info: linked(path) })),
+  "an AVI with a playlist of an address as its subtitles": ownBytes(({ url }) => aviWithText(gab2(playlist(url)))),
+  "an AVI with a playlist of a file as its subtitles": ownBytes(({ path }) => aviWithText(gab2(playlist(path)))),
+  "a Matroska video that continues in another file": ownBytes(({ path }) => matroska({ info: linked(path) })),
   "a movie whose samples are in another file": none(({ path }) => movie({ reference: alias(path) })),
-  "a movie whose samples are at an address": own(({ url }) => movie({ reference: secondTrackOf(url) })),
+  "a movie whose samples are at an address": ownBytes(({ url }) => movie({ reference: secondTrackOf(url) })),
 };

@@ -238,7 +238,7 @@ describe("without a sandbox, a compromised ffmpeg", () => {
   }, 120_000);
   afterAll(close);
   const cases = casesOf([]).filter(
-    ([, act, { onlyInSandbox }]) => !onlyInSandbox && LINKS_AND_PIPES.some((one) => one === act),
+    ([, act, { onlyInSandbox }]) => !onlyInSandbox && LINKS_AND_PIPES.some((allowed) => allowed === act),
   );
   it.each(cases)("in %s %s, and the node follows none", { timeout: 120_000 }, async (_name, act, { when, run }) => {
     await run(await takenOver(act, when, target));

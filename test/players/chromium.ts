@@ -30,10 +30,10 @@ async function findChromium(): Promise<Installed> {
     throw new Error(`CHROMIUM=${CHROMIUM} is not an executable file.`);
   }
   if (process.platform === "linux" && process.arch === "x64") return chromiumOfNpm();
-  const found = PATH.split(delimiter)
+  const path = PATH.split(delimiter)
     .flatMap((folder) => NAMES.map((name) => join(folder, name)))
     .find(isExecutable);
-  if (found) return { executablePath: found };
+  if (path) return { executablePath: path };
   throw new Error(
     `The player tests need Chromium: none of ${NAMES.join(", ")} is on the PATH, and CHROMIUM is not set.`,
   );

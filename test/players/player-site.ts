@@ -16,12 +16,12 @@ export type PlayerSite = LoopbackServer & {
 /** `key`: 16 bytes, served at /key. */
 export async function startPlayerSite(key: Uint8Array = new Uint8Array(16)): Promise<PlayerSite> {
   const script = await bundle();
-  const server = await serveLoopback((asked, answer) => {
-    const { pathname } = new URL(asked.url ?? "/", "http://127.0.0.1");
+  const server = await serveLoopback((incoming, answer) => {
+    const { pathname } = new URL(incoming.url ?? "/", "http://127.0.0.1");
     if (pathname === "/") answer.writeHead(200, { "content-type": "text/html" }).end(PAGE);
     else if (pathname === "/stage.js") answer.writeHead(200, { "content-type": "text/javascript" }).end(script);
     else if (pathname === "/key") answer.writeHead(200, { "content-type": "application/octet-stream" }).end(key);
-    else if (pathname.startsWith("/media/")) forward(asked, answer);
+    else if (pathname.startsWith("/media/")) forward(incoming, answer);
     else answer.writeHead(pathname === "/favicon.ico" ? 204 : 404).end();
   });
   return { ...server, through: (url) => url.replace(/^http:\/\//, `${server.origin}/media/`) };
@@ -31,9 +31,9 @@ export async function startPlayerSite(key: Uint8Array = new Uint8Array(16)): Pro
 function forward({ url = "", headers }: IncomingMessage, answer: ServerResponse): void {
   const { range } = headers;
   const upstream = request(url.replace("/media/", "http://"), { headers: range === undefined ? {} : { range } });
-  upstream.on("response", (found) => {
-    answer.writeHead(found.statusCode ?? 502, found.headers);
-    found.pipe(answer);
+  upstream.on("response", (response) => {
+    answer.writeHead(response.statusCode ?? 502, response.headers);
+    response.pipe(answer);
   });
   upstream.on("error", () => answer.destroy());
   answer.on("close", () => upstream.destroy());

@@ -7,7 +7,7 @@ it.each<[unknown, unknown, boolean]>([
   [{ at: [Buffer.from("same")] }, { at: [Buffer.from("sane")] }, false],
   [Uint8Array.of(1, 2), Uint8Array.of(1), false],
   [Uint8Array.of(1, 0), Uint16Array.of(1), false],
-])("compares bytes in %j and %j", (one, other, isEqual) => {
-  if (isEqual) expect(one).toEqual(other);
-  else expect(one).not.toEqual(other);
+])("compares bytes in %j and %j", (a, b, isEqual) => {
+  if (isEqual) expect(a).toEqual(b);
+  else expect(a).not.toEqual(b);
 });

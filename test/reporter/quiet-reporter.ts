@@ -116,7 +116,7 @@ function slowestFiles(testModules: readonly TestModule[]): string[] {
     const { setupDuration, collectDuration, duration } = testModule.diagnostic();
     return (setupDuration + collectDuration + duration) / 1000;
   };
-  const slowest = testModules.toSorted((one, other) => secondsOf(other) - secondsOf(one)).slice(0, SLOWEST);
+  const slowest = testModules.toSorted((a, b) => secondsOf(b) - secondsOf(a)).slice(0, SLOWEST);
   return slowest.map((testModule) => {
     const { processorSeconds } = testModule.meta();
     const processor = processorSeconds === undefined ? "" : `, ${processorSeconds.toFixed(1)} s CPU`;

@@ -92,11 +92,11 @@ async function runJobs(): Promise<JobView[]> {
   const client = new AwsClient({ ...keys, service: "s3" });
   const body = Buffer.from(await (await fetch(`${sources.origin}/clip.mp4`)).arrayBuffer());
   await client.fetch(`${endpoint}/${bucket}/clip.mp4`, { method: "PUT", body });
-  const asked = Object.entries(requests());
-  const begun = await Promise.all(
-    asked.map(async ([name, { job }]) => ({ name, id: (await stack.submit({ name, ...job })).id })),
+  const entries = Object.entries(requests());
+  const submitted = await Promise.all(
+    entries.map(async ([name, { job }]) => ({ name, id: (await stack.submit({ name, ...job })).id })),
   );
-  return Promise.all(begun.map(({ id }) => stack.waitForJob(id, 240_000)));
+  return Promise.all(submitted.map(({ id }) => stack.waitForJob(id, 240_000)));
 }
 
 type EventReader = { readonly text: () => string; readonly stop: () => void };

@@ -39,16 +39,16 @@ it("encodes an upload, and a video in chunks, with the documented commands alone
   const [service, ...others] = lan.machines;
   if (!service) throw new Error("no machine");
   // On the loopback interface, other programs may use the ports.
-  const own = lan.isIsolated
+  const variables = lan.isIsolated
     ? DOCUMENTED
     : { ...DOCUMENTED, address: service.address, port: String(await findFree()), s3Port: String(await findFree()) };
   const home = join(folder, "data");
   const ofTest = (word: string): string =>
     word
       .replace(DOCUMENTED.home, home)
-      .replace(DOCUMENTED.address, own.address)
-      .replace(/:8787$/, `:${own.port}`)
-      .replace(/:9000$/, `:${own.s3Port}`)
+      .replace(DOCUMENTED.address, variables.address)
+      .replace(/:8787$/, `:${variables.port}`)
+      .replace(/:9000$/, `:${variables.s3Port}`)
       // A size that encodes fast.
       .replace("mp4:720p", "mp4:64x64");
   const words = commandsOf("self-hosting.md", "Three machines in a LAN").map((command) => command.map(ofTest));
@@ -62,8 +62,8 @@ it("encodes an upload, and a video in chunks, with the documented commands alone
   const env = {
     COPRA_NODE_ISOLATION: "best-effort",
     COPRA_NODES: "0",
-    COPRA_PORT: own.port,
-    COPRA_S3_PORT: own.s3Port,
+    COPRA_PORT: variables.port,
+    COPRA_S3_PORT: variables.s3Port,
   };
   const place = (machine: typeof service, name: string, more: Record<string, string> = {}) => {
     mkdirSync(join(folder, name), { recursive: true });
@@ -75,14 +75,14 @@ it("encodes an upload, and a video in chunks, with the documented commands alone
   await expect.poll(served.output, { timeout: START_LIMIT_MS }).toContain("Copra runs.");
   const copra = (command: readonly string[]): Promise<string> =>
     runOn(place(service, "client", { COPRA_HOME: home }), [...COPRA, ...command]);
-  const made = await copra(token.filter((word) => word !== ">" && word !== "token"));
+  const tokenText = await copra(token.filter((word) => word !== ">" && word !== "token"));
   const nodes = others.map((machine, at) => {
     const on = place(machine, `machine-${at}`);
-    writeFileSync(join(on.cwd, "token"), made, { mode: 0o600 });
+    writeFileSync(join(on.cwd, "token"), tokenText, { mode: 0o600 });
     return startOn(on, [...COPRA, ...node]);
   });
   programs.push(...nodes);
-  for (const one of nodes) await expect.poll(one.output, { timeout: START_LIMIT_MS }).toContain("node ready");
+  for (const program of nodes) await expect.poll(program.output, { timeout: START_LIMIT_MS }).toContain("node ready");
 
   const video = join(folder, "client", "video.mov");
   const clip = await makeLongClip(folder, 90, "64x64");
@@ -95,8 +95,8 @@ it("encodes an upload, and a video in chunks, with the documented commands alone
     expect((await lookAtFile(join(out, file))).frames).toBe(frames);
     rmSync(out, { recursive: true });
   }
-  const done = nodes.flatMap((one) =>
-    one
+  const done = nodes.flatMap((node) =>
+    node
       .output()
       .split("\n")
       .filter((line) => line.includes("task completed")),

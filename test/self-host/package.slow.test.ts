@@ -124,8 +124,8 @@ it("serves guides and dashboard, encodes on a joined node, and makes a backup", 
   await expect.poll(node.output, { timeout: 60_000 }).toContain("control plane connected");
   const clip = await makeLongClip(folder, 5, "320x180");
   await copra(["encode", clip, "--to", "mp4:160x90", "-o", join(folder, "out")], home);
-  const [made = ""] = readdirSync(join(folder, "out"));
-  expect(statSync(join(folder, "out", made)).size).toBeGreaterThan(10_000);
+  const [name = ""] = readdirSync(join(folder, "out"));
+  expect(statSync(join(folder, "out", name)).size).toBeGreaterThan(10_000);
   expect(node.output()).toContain('"message":"task completed"');
 
   expect(await copra(["backup", home, "-o", join(folder, "backup.tar.gz")], home)).toMatch(/stood still for \d+ ms/);

@@ -124,10 +124,10 @@ export async function startClientService(): Promise<{ origin: string; stop: () =
       size += bytes.length;
     });
     request.once("end", () => {
-      const one = { method, path, headers, size };
+      const upload = { method, path, headers, size };
       const before = received.get(id) ?? [];
-      received.set(id, [...before, one]);
-      SCENARIOS[name]?.(response, one, before.length + 1, before);
+      received.set(id, [...before, upload]);
+      SCENARIOS[name]?.(response, upload, before.length + 1, before);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

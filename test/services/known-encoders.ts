@@ -16,10 +16,10 @@ export function giveKnownEncoders(workFolder: string): void {
 
 /** Keeps the results of a node, after its start. */
 export function keepKnownEncoders(workFolder: string): void {
-  const found = join(workFolder, NAME);
-  if (!existsSync(found)) return;
+  const path = join(workFolder, NAME);
+  if (!existsSync(path)) return;
   mkdirSync(dirname(KNOWN), { recursive: true });
   const unfinished = `${KNOWN}.${process.pid}`;
-  copyFileSync(found, unfinished);
+  copyFileSync(path, unfinished);
   renameSync(unfinished, KNOWN);
 }

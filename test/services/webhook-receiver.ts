@@ -64,8 +64,8 @@ export async function startWebhookReceiver(options: { failFirst?: number } = {})
     async waitFor(fits, timeoutMs = LIMIT_MS) {
       const deadline = Date.now() + timeoutMs;
       for (;;) {
-        const found = received.find((webhook) => webhook.status === 200 && fits(webhook));
-        if (found) return found;
+        const match = received.find((webhook) => webhook.status === 200 && fits(webhook));
+        if (match) return match;
         if (Date.now() > deadline) throw new Error(`No such webhook within ${timeoutMs} ms; ${received.length} came`);
         await sleep(LOOK_EVERY_MS);
       }

@@ -12,8 +12,8 @@ export function isSigned(headers: IncomingHttpHeaders, body: Buffer, secret: str
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
   const expected = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest();
   return signatures.split(" ").some((signature) => {
-    const [version, given] = signature.split(",");
-    const bytes = Buffer.from(given ?? "", "base64");
+    const [version, encoded] = signature.split(",");
+    const bytes = Buffer.from(encoded ?? "", "base64");
     return version === "v1" && bytes.length === expected.length && timingSafeEqual(bytes, expected);
   });
 }

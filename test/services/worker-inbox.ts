@@ -55,7 +55,7 @@ function talk(socket: Socket, inboxOf: (name: string) => { status: number; recei
     const [, name = ""] = /^RCPT TO:<(.*)@/i.exec(line) ?? [];
     if (data !== null && line !== ".") data += `${line}\n`;
     else if (data !== null) {
-      for (const one of names) inboxOf(one).received.push({ headers: { to: names }, body: data, status: 250 });
+      for (const name of names) inboxOf(name).received.push({ headers: { to: names }, body: data, status: 250 });
       [names, data] = [[], null];
       respond("250 accepted");
     } else if (/^DATA/i.test(line)) {

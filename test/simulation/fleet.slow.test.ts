@@ -36,9 +36,9 @@ describe("a simulated fleet of 60 nodes", () => {
   it("gives the same result with the same seed", async () => {
     const small = ["--nodes", "20", "--jobs", "40", "--hours", "0.05", "--seed", "7"];
     const reports = [await bench("bench/fleet.ts", ...small), await bench("bench/fleet.ts", ...small)];
-    const [one, other] = reports.map((report) => report.replace(/ *this run.*/, ""));
-    expect(one).toBe(other);
-    expect(one).toContain("jobs                                     40");
+    const [first, second] = reports.map((report) => report.replace(/ *this run.*/, ""));
+    expect(first).toBe(second);
+    expect(first).toContain("jobs                                     40");
   });
 });
 

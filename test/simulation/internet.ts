@@ -35,8 +35,8 @@ export class Internet {
   /** Uploads by id that are neither completed nor aborted. */
   readonly uploads = new Map<string, MultipartUpload>();
   /** Receives each webhook; false if the receiver fails. */
-  receive: (delivered: Delivered) => boolean = (one) => {
-    this.delivered.push(one);
+  receive: (delivered: Delivered) => boolean = (delivery) => {
+    this.delivered.push(delivery);
     return true;
   };
 

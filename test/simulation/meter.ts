@@ -61,12 +61,12 @@ export class Meter {
   }
 }
 
-export const plus = (one: Counts, other: Counts): Counts => minus(one, other, -1);
+export const plus = (a: Counts, b: Counts): Counts => minus(a, b, -1);
 
 /** Subtracts the other counts `times` times. */
-export function minus(one: Counts, other: Counts, times = 1): Counts {
-  const entries = Object.entries(one) as [keyof Counts, number][];
-  return Object.fromEntries(entries.map(([name, count]) => [name, count - times * other[name]])) as Counts;
+export function minus(a: Counts, b: Counts, times = 1): Counts {
+  const entries = Object.entries(a) as [keyof Counts, number][];
+  return Object.fromEntries(entries.map(([name, count]) => [name, count - times * b[name]])) as Counts;
 }
 
 /**

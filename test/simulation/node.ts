@@ -165,7 +165,7 @@ export class SimulatedNode implements LinkOwner {
       ({ isWanted, sent, stage }) => isWanted && (stage !== "transferring" || now - sent >= REPEAT_AFTER_MS),
     );
     if (due.length === 0) return;
-    for (const one of due) one.sent = now;
+    for (const report of due) report.sent = now;
     const items = due.map(({ lease, token, stage, since }) => {
       return { lease, token, stage, fraction: 1 - 1 / (1 + (now - since) / 60_000) };
     });

@@ -168,7 +168,7 @@ export class Platform implements NodeHost {
       const known = this.#objects.get(key);
       if (known) return known;
       const service = serviceMs[className] ?? 0;
-      const made = new SimulatedObject({
+      const object = new SimulatedObject({
         name,
         className,
         make,
@@ -180,8 +180,8 @@ export class Platform implements NodeHost {
         written,
         serviceMs: service,
       });
-      this.#objects.set(key, made);
-      return made;
+      this.#objects.set(key, object);
+      return object;
     };
     const call = async (name: string, method: string, args: unknown[]): Promise<unknown> => {
       meter.add("calls", 1, `${className}.${method}`);

@@ -21,10 +21,10 @@ export class MostSubrequests {
 
   /** Runs an invocation. */
   invoke<Value>(by: string, work: () => Value): Value {
-    const made = { fetch: 0, call: 0, query: 0 };
+    const counts = { fetch: 0, call: 0, query: 0 };
     const count = (kind: Subrequest, more: number): void => {
-      made[kind] += more;
-      if (made[kind] > (this.#most.get(kind)?.count ?? 0)) this.#most.set(kind, { count: made[kind], by });
+      counts[kind] += more;
+      if (counts[kind] > (this.#most.get(kind)?.count ?? 0)) this.#most.set(kind, { count: counts[kind], by });
     };
     return invocations.run(count, work);
   }

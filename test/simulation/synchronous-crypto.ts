@@ -39,7 +39,7 @@ const operations = {
     cipher.setAuthTag(bytes.subarray(-TAG_BYTES));
     return exact(Buffer.concat([cipher.update(bytes.subarray(0, -TAG_BYTES)), cipher.final()]));
   },
-  timingSafeEqual: (one: Bytes, other: Bytes) => one.byteLength === other.byteLength && isSame(view(one), view(other)),
+  timingSafeEqual: (a: Bytes, b: Bytes) => a.byteLength === b.byteLength && isSame(view(a), view(b)),
 };
 
 /** Replaces the cryptography and the randomness of this process. Returns the source of randomness. */

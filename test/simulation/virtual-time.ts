@@ -126,8 +126,7 @@ export class VirtualTime {
   }
 }
 
-const isBefore = (one: Timer, other: Timer): boolean =>
-  one.at < other.at || (one.at === other.at && one.order < other.order);
+const isBefore = (a: Timer, b: Timer): boolean => a.at < b.at || (a.at === b.at && a.order < b.order);
 
 function push(heap: Timer[], timer: Timer): void {
   let at = heap.length;

@@ -25,7 +25,7 @@ const chunksLeft = (tasks: readonly TaskView[]): number =>
   tasks.filter(({ kind, status }) => kind === "chunk" && status !== "completed").length;
 
 /** Submits the job, and waits until its stream can be played. */
-async function begun(path: string): Promise<{ id: string; live: Live }> {
+async function startJob(path: string): Promise<{ id: string; live: Live }> {
   const source = await makeStreamClip(CLIP, system.folder);
   const { id } = await system.stack.submit({
     input: { url: system.sources.urlOf(source) },
@@ -54,7 +54,7 @@ async function begun(path: string): Promise<{ id: string; live: Live }> {
 }
 
 it("plays from its start while later chunks are encoded, and to its end without a reload", async () => {
-  const { id, live } = await begun("played");
+  const { id, live } = await startJob("played");
   const play = async (url: string): Promise<PlayReport> => {
     const player = await openPlayback(system.browser, system.site, url);
     await player.playTo(0.5);
@@ -87,7 +87,7 @@ it("plays from its start while later chunks are encoded, and to its end without 
 });
 
 it("completes a playable stream although the node that joins the chunks is killed", async () => {
-  const { id, live } = await begun("killed");
+  const { id, live } = await startJob("killed");
   const { tasks } = await tasksOf(id);
   const joining = tasks.find(({ kind, status }) => kind === "join" && status === "running");
   const pid = system.stack.pids().nodes[Number(joining?.node?.split("-")[1]) - 1];

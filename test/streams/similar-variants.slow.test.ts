@@ -84,9 +84,9 @@ async function videosOf(path: string): Promise<string[][]> {
   const named = [...new Set(packages.flatMap(({ files }) => files))];
   expect((await listBucket(stack, path)).toSorted()).toEqual(named.toSorted());
   expect(await fileFaults(named, entries)).toEqual([]);
-  for (const one of packages) {
-    expect([alignmentFaults(one), lengthFaults(one, CLOCK)]).toEqual([[], []]);
-    expect(await bandwidthFaults(one)).toEqual([]);
+  for (const manifest of packages) {
+    expect([alignmentFaults(manifest), lengthFaults(manifest, CLOCK)]).toEqual([[], []]);
+    expect(await bandwidthFaults(manifest)).toEqual([]);
   }
   return packages.map(({ tracks }) =>
     tracks.filter(({ kind }) => kind === "video").map(({ id }) => /[^/]*?(\d+p)(?:\.m3u8)?$/.exec(id)?.[1] ?? id),

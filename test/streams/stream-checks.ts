@@ -85,8 +85,8 @@ export async function keyframeFaults(track: PackageTrack): Promise<string[]> {
   const init = await initBytes(track);
   const faults = track.keyframes.map(async ({ url, offset, length }) => {
     const { bytes } = await fetchFile(url);
-    const one = Buffer.concat([init, bytes.subarray(offset, offset + length)]);
-    const frames = await codedFrames({ format: formatOf(track), bytes: one });
+    const keyframe = Buffer.concat([init, bytes.subarray(offset, offset + length)]);
+    const frames = await codedFrames({ format: formatOf(track), bytes: keyframe });
     return frames.length === 1 ? [] : [`${url} ${offset}+${length}: ${frames.length} frames`];
   });
   return (await Promise.all(faults)).flat();

@@ -58,10 +58,10 @@ export async function readDash(entry: string): Promise<StreamPackage> {
     sets
       .filter(({ contentType }) => types.includes(contentType))
       .flatMap((set) =>
-        set.Representation.map((one) => ({
-          ...one,
+        set.Representation.map((representation) => ({
+          ...representation,
           kind: set.contentType,
-          template: one.SegmentTemplate ?? set.SegmentTemplate,
+          template: representation.SegmentTemplate ?? set.SegmentTemplate,
         })),
       );
   const media = of("video", "audio");

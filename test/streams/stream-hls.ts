@@ -12,11 +12,11 @@ export async function readHls(entry: string): Promise<StreamPackage> {
   const master = hls.parse(await textAt(entry));
   if (!isMaster(master)) throw new Error(`${entry} is no master playlist`);
   const at = (uri = ""): string => new URL(uri, entry).href;
-  const shown = master.variants.filter(({ isIFrameOnly }) => !isIFrameOnly);
-  const audioUrls = new Map(shown.flatMap(({ audio }) => audio).map(({ uri, groupId }) => [groupId, at(uri)]));
-  const texts = new Set(shown.flatMap(({ subtitles }) => subtitles).map(({ uri }) => at(uri)));
-  const videoUrls = new Set(shown.filter(({ resolution }) => resolution).map(({ uri }) => at(uri)));
-  const audioOnly = shown.filter(({ resolution }) => !resolution).map(({ uri }) => at(uri));
+  const variants = master.variants.filter(({ isIFrameOnly }) => !isIFrameOnly);
+  const audioUrls = new Map(variants.flatMap(({ audio }) => audio).map(({ uri, groupId }) => [groupId, at(uri)]));
+  const texts = new Set(variants.flatMap(({ subtitles }) => subtitles).map(({ uri }) => at(uri)));
+  const videoUrls = new Set(variants.filter(({ resolution }) => resolution).map(({ uri }) => at(uri)));
+  const audioOnly = variants.filter(({ resolution }) => !resolution).map(({ uri }) => at(uri));
   const keyframes = master.variants.filter(({ isIFrameOnly }) => isIFrameOnly).map(({ uri }) => at(uri));
   const [videos, audio, single, subtitles] = await Promise.all([
     Promise.all([...videoUrls].map(readMedia)),
@@ -32,7 +32,7 @@ export async function readHls(entry: string): Promise<StreamPackage> {
       ...videos.map((media) => trackOf(media, "video", keyframesOf(media, single))),
       ...audio.map((media) => trackOf(media, "audio", [])),
     ],
-    variants: shown.map((variant): PackageVariant => {
+    variants: variants.map((variant): PackageVariant => {
       const [audioUrl] = variant.audio.map(({ groupId }) => audioUrls.get(groupId) ?? "");
       const tracks = [at(variant.uri), ...(audioUrl === undefined ? [] : [audioUrl])];
       return { tracks, bandwidth: variant.bandwidth, codecs: variant.codecs ?? "" };
@@ -78,9 +78,9 @@ function trackOf(read: ReadMedia, kind: PackageTrack["kind"], keyframes: Package
 
 /** The keyframes of `video`: entries of the playlist of keyframes that points into its segments. */
 function keyframesOf(video: ReadMedia, playlists: readonly ReadMedia[]): PackageTrack["keyframes"] {
-  const own = new Set(filesOf(video));
+  const segments = new Set(filesOf(video));
   return playlists
     .flatMap(({ url, media }) => media.segments.map((segment) => ({ ...segment, url: new URL(segment.uri, url).href })))
-    .filter(({ url }) => own.has(url))
+    .filter(({ url }) => segments.has(url))
     .map(({ url, byterange }) => ({ url, offset: byterange?.offset ?? 0, length: byterange?.length ?? 0 }));
 }

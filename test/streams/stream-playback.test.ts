@@ -155,7 +155,7 @@ async function playsWhole(_: string, path: string, maxShift: number): Promise<vo
   expect(player.levels.map(({ height }) => height).toSorted((a, b) => a - b)).toEqual(HEIGHTS);
   expect(player.subtitles).toEqual([{ language: "de", name: "Deutsch" }]);
   expect(Math.abs(player.durationSeconds - SECONDS)).toBeLessThan(0.1);
-  const level = (height: number): number => player.levels.findIndex((one) => one.height === height);
+  const level = (height: number): number => player.levels.findIndex((candidate) => candidate.height === height);
 
   await player.force(level(144), "dropped");
   await player.playTo(2, RATE);

@@ -89,15 +89,15 @@ async function seek(seconds: number): Promise<Frame> {
   video.currentTime = seconds;
   await until(["seeked", "error"], () => !video.seeking || video.error !== null);
   const deadline = performance.now() + SEEK_LIMIT_MS;
-  let frame = await shown(seen);
+  let frame = await latestFrame(seen);
   while (Math.abs(frame.time - seconds) > LATE_SECONDS && performance.now() < deadline) {
-    frame = await shown(frames.length);
+    frame = await latestFrame(frames.length);
   }
   return frame;
 }
 
 /** The latest frame after the first `seen` frames, or the current frame if no new frame comes within 1 s. */
-async function shown(seen: number): Promise<Frame> {
+async function latestFrame(seen: number): Promise<Frame> {
   const deadline = performance.now() + 1000;
   while (frames.length === seen && performance.now() < deadline)
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -46,7 +46,7 @@ export async function runPlan(target: Target, plan: Plan, limitMs: number): Prom
   await host.time.sleep(1000);
   const counts = { ...counter.counts, ...(await listed(target, keys)), ...(await metrics(target)) };
   for (const node of nodes) node.die();
-  return Object.fromEntries(Object.entries(counts).toSorted(([one], [other]) => (one < other ? -1 : 1)));
+  return Object.fromEntries(Object.entries(counts).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 async function connectNodes(target: Target, plan: Plan, observer: NodeObserver): Promise<SimulatedNode[]> {

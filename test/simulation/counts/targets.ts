@@ -114,8 +114,8 @@ async function openSocket(url: string, headers: Record<string, string>): Promise
     get isOpen() {
       return socket.readyState === WebSocket.OPEN;
     },
-    listen: (own) => {
-      handlers = own;
+    listen: (added) => {
+      handlers = added;
     },
     send: (data) => socket.send(data),
     close: () => socket.close(),

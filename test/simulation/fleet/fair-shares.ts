@@ -7,11 +7,11 @@ export function maxMinFair(demands: readonly number[], total: number): number[] 
     total,
     demands.reduce((sum, demand) => sum + demand, 0),
   );
-  let open = demands.map((_, at) => at).toSorted((one, other) => (demands[one] ?? 0) - (demands[other] ?? 0));
+  let open = demands.map((_, at) => at).toSorted((a, b) => (demands[a] ?? 0) - (demands[b] ?? 0));
   for (const at of open) {
-    const given = Math.min(demands[at] ?? 0, left / open.length);
-    fair[at] = given;
-    left -= given;
+    const share = Math.min(demands[at] ?? 0, left / open.length);
+    fair[at] = share;
+    left -= share;
     open = open.slice(1);
   }
   return fair;

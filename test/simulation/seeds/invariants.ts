@@ -12,8 +12,8 @@ const FINAL = ["job.completed", "job.failed"];
 export async function violationsOf(run: SimulatedRun): Promise<string[]> {
   const violations: string[] = [];
   for (const job of run.jobs) {
-    const found = await violationsOfJob(run, job);
-    violations.push(...found.map((each) => `${job.id} (${job.kind}): ${each}`));
+    const ofJob = await violationsOfJob(run, job);
+    violations.push(...ofJob.map((each) => `${job.id} (${job.kind}): ${each}`));
   }
   const { objects, uploads } = run.service.platform.internet;
   for (const url of objects.keys()) if (url.includes("/copra-scratch/")) violations.push(`${url} is left in scratch`);

@@ -56,7 +56,7 @@ export function runSeed(seed: number, root: string): Promise<Report> {
 /** Runs a plan to its end, and checks the invariants. */
 export async function runPlan(plan: Plan, root: string): Promise<Report> {
   const run = new SimulatedRun(plan, root);
-  await run.happen();
+  await run.step();
   return { seed: plan.seed, violations: await run.service.until(violationsOf(run)), story: run.story };
 }
 
@@ -103,7 +103,7 @@ export class SimulatedRun implements NodeObserver {
     return this.#nodes;
   }
 
-  async happen(): Promise<void> {
+  async step(): Promise<void> {
     const { service } = this;
     await service.start();
     const { time } = this;
