@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { largeRooms } from "./rooms.ts";
 import { badWords } from "./words.ts";
 
-const found = (text: string, file = "a.ts"): string[] => badWords(file, text).map(({ word }) => word);
+const wordsIn = (text: string, file = "a.ts"): string[] => badWords(file, text).map(({ word }) => word);
 
 it.each<[string, string, string]>([
   ["an identifier", "const filmPath = 1;", "film"],
@@ -13,9 +13,11 @@ it.each<[string, string, string]>([
   ["a comment", "// Begins the job anew.", "anew"],
   ["a plural", "const seams = [];", "seam"],
   ["an inflection", "// What was granted before.", "grant"],
+  ["a vague variable", "const found = 1;", "const found"],
+  ["a vague parameter", "tasks.map((one) => one.id)", "(one) =>"],
   ["a capital letter", "// Lest it fails.", "lest"],
 ])("finds a refused word in %s", (_, text, word) => {
-  expect(found(text)).toEqual([word]);
+  expect(wordsIn(text)).toEqual([word]);
 });
 
 it("finds a refused word in the name of a file, and each word once per line", () => {
@@ -29,14 +31,14 @@ it("finds a refused word in the name of a file, and each word once per line", ()
 it.each(["attached_pic", "attachedPicture", "SoundHandler", "picture_timing", "the coded picture's size"])(
   "accepts the given name %s",
   (text) => {
-    expect(found(text)).toEqual([]);
+    expect(wordsIn(text)).toEqual([]);
   },
 );
 
 it.each(["soundtrack", "execute", "uncut4", "filmstrip", "intellect", "blowfish"])(
   "accepts the different word %s",
   (text) => {
-    expect(found(text)).toEqual([]);
+    expect(wordsIn(text)).toEqual([]);
   },
 );
 
