@@ -63,8 +63,8 @@ function formats(): string {
 
 /** The content of the file. It loads the Worker's code at run time, because the Worker's types differ from Node's. */
 async function content(): Promise<string> {
-  const { componentSchemas } = await import(new URL("../../worker/http/openapi/components.ts", import.meta.url).href);
-  const components = Components.parse(componentSchemas());
+  const { openApiDocument } = await import(new URL("../../worker/http/openapi/document.ts", import.meta.url).href);
+  const components = Components.parse(openApiDocument().components.schemas);
   const types = printTypes(components, reachable(components, REQUESTS), BY_HAND);
   return `// The types of the API, from its schemas: \`npm run client:types\`.\n\n${formats()}\n${types}`;
 }

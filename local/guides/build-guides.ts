@@ -32,7 +32,7 @@ export async function buildSite(folder: string, service: string): Promise<void> 
   await writeFiles(folder, Object.fromEntries(linked), sitePath);
 }
 
-/** Stands for the service's origin in all pages (worker/http/docs/docs.ts). */
+/** Stands for the service's origin in all pages (worker/http/pages/docs.ts). */
 const ORIGIN = "https://copra.example.com";
 
 /** The path at which links of the pages find a file. */

@@ -8,8 +8,8 @@ import { ROOT } from "../home/constants.ts";
 
 // Loaded at run time: the Worker's types differ from Node's.
 const operations = new URL("../../worker/http/openapi/operations.ts", import.meta.url).href;
-const { OPERATIONS }: { OPERATIONS: readonly { method: string; path: string }[] } = await import(operations);
-const ROUTES = OPERATIONS.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+const { OPERATIONS }: { OPERATIONS: readonly { route: string }[] } = await import(operations);
+const ROUTES = OPERATIONS.map(({ route }) => route.replace(/\{.*?\}/g, ""));
 
 type Changes = Readonly<Record<string, unknown>>;
 

@@ -23,10 +23,12 @@ const usage = {
   stored_bytes: z.int().describe("The size of the files of finished outputs"),
 };
 
-export const UsageDay = z.object({ day: Day, ...usage }).describe("The usage of the jobs that ended on a day");
+export const UsageDay = z
+  .object({ day: Day, ...usage })
+  .meta({ id: "UsageDay", description: "The usage of the jobs that ended on a day" });
 export type UsageDay = z.infer<typeof UsageDay>;
 
-export const UsageTotal = z.object(usage).describe("The usage of all days");
+export const UsageTotal = z.object(usage).meta({ id: "UsageTotal", description: "The usage of all days" });
 export type UsageTotal = z.infer<typeof UsageTotal>;
 
 export const Usage = z
@@ -41,12 +43,12 @@ export const Usage = z
       .describe("With `by`: the usage by the tag's values, in their order; at most 1,000"),
     capped: z.boolean().exactOptional().describe("With `by`: whether there may be more values"),
   })
-  .describe("Usage of an account");
+  .meta({ id: "Usage", description: "Usage of an account" });
 export type Usage = z.infer<typeof Usage>;
 
 export const FontList = z
   .object({ fonts: z.array(z.string()).describe("Names for the parameter `burn.font`, in alphabetical order") })
-  .describe("Fonts of the encoder nodes that are connected");
+  .meta({ id: "FontList", description: "Fonts of the encoder nodes that are connected" });
 export type FontList = z.infer<typeof FontList>;
 
 export const JobEvent = z
@@ -59,7 +61,7 @@ export const JobEvent = z
     outputs: z.object({ completed: z.int(), failed: z.int(), total: z.int() }),
     tags: JobView.shape.tags,
   })
-  .describe("A job was created, has another status, or has ended");
+  .meta({ id: "JobEvent", description: "A job was created, has another status, or has ended" });
 export type JobEvent = z.infer<typeof JobEvent>;
 
 export const NotificationEventData = z
@@ -70,10 +72,11 @@ export const NotificationEventData = z
     body: z.string().describe("The body of the notification, exactly as it is sent"),
     receiver: z.int().exactOptional().describe("The number of its receiver, from 1, if the job has several"),
   })
-  .describe("A notification is due");
+  .meta({ id: "NotificationEvent", description: "A notification is due" });
 export type NotificationEventData = z.infer<typeof NotificationEventData>;
 
-export const GapEvent = z
-  .object({ missed: z.literal(true) })
-  .describe("Events after `Last-Event-ID` are no longer kept: read the list of jobs for the missed events");
+export const GapEvent = z.object({ missed: z.literal(true) }).meta({
+  id: "GapEvent",
+  description: "Events after `Last-Event-ID` are no longer kept: read the list of jobs for the missed events",
+});
 export type GapEvent = z.infer<typeof GapEvent>;

@@ -65,7 +65,10 @@ const AlertTarget = z.discriminatedUnion(
 );
 export type AlertTarget = z.infer<typeof AlertTarget>;
 
-export const AlertBody = rules({ to: AlertTarget.describe("The receiver") });
+export const AlertBody = rules({ to: AlertTarget.describe("The receiver") }).meta({
+  id: "NewAlert",
+  description: "The condition and the receiver of an alert",
+});
 export type AlertBody = z.infer<typeof AlertBody>;
 
 export const AlertView = rules({
@@ -74,8 +77,10 @@ export const AlertView = rules({
   firing: z.array(z.string()).describe("Sentences about the nodes and pools for which the condition holds"),
   last_sent_at: ContractDate.nullable().describe("When the receiver last accepted a message"),
   last_error: z.string().nullable().describe("Why the newest message was not accepted; null if it was"),
-}).describe("An alert");
+}).meta({ id: "Alert", description: "An alert" });
 export type AlertView = z.infer<typeof AlertView>;
 
-export const AlertList = z.object({ alerts: z.array(AlertView).describe("By name") }).describe("All alerts");
+export const AlertList = z
+  .object({ alerts: z.array(AlertView).describe("By name") })
+  .meta({ id: "AlertList", description: "All alerts" });
 export type AlertList = z.infer<typeof AlertList>;

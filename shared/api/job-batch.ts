@@ -13,7 +13,7 @@ export const BatchBody = strictObject({
   template: z.string("must be a string").exactOptional().describe("The template of jobs that name no other"),
   defaults: Job.exactOptional().describe("Sections and `vars`, over which each job is merged (RFC 7396)"),
   jobs: z.array(Job, RULE).min(1, RULE).max(BATCH_JOBS, RULE).describe("The jobs, as in `POST /v2/jobs`"),
-});
+}).meta({ id: "Batch", description: "New jobs" });
 export type BatchBody = z.infer<typeof BatchBody>;
 
 export const BatchResult = z
@@ -31,5 +31,5 @@ export const BatchResult = z
         "The id or the error of each job, in the order of the request. With `dry_run`, `valid` instead of the id",
       ),
   })
-  .describe("The jobs of a batch");
+  .meta({ id: "BatchResult", description: "The jobs of a batch" });
 export type BatchResult = z.infer<typeof BatchResult>;

@@ -14,7 +14,7 @@ export const JobCounts = z
         "Whether there are more: only the newest 10,000 of each status are counted, with a tag the newest 10,000 jobs with it, with `q` 2,000",
       ),
   })
-  .describe("The numbers of jobs of the account");
+  .meta({ id: "JobCounts", description: "The numbers of jobs of the account" });
 export type JobCounts = z.infer<typeof JobCounts>;
 
 /** Maximum number of jobs in a request. */
@@ -38,10 +38,12 @@ export const BulkBody = strictObject({
     .default(MAX_BULK)
     .describe("With a filter: maximum jobs of this request"),
   cursor: CursorText.exactOptional().describe("With a filter: the `next_cursor` of the previous response"),
-}).refine(
-  ({ ids, filter }) => (ids === undefined) !== (filter === undefined),
-  "must have either `ids` or `filter`, and not both",
-);
+})
+  .refine(
+    ({ ids, filter }) => (ids === undefined) !== (filter === undefined),
+    "must have either `ids` or `filter`, and not both",
+  )
+  .meta({ id: "Bulk", description: "The jobs" });
 export type BulkBody = z.output<typeof BulkBody>;
 
 export const BulkResult = z
@@ -61,5 +63,5 @@ export const BulkResult = z
     has_more: z.boolean().describe("Whether there may be more jobs of the filter"),
     next_cursor: z.string().nullable().describe("The `cursor` of the next request; null when there are no more jobs"),
   })
-  .describe("The result for each job");
+  .meta({ id: "BulkResult", description: "The result for each job" });
 export type BulkResult = z.infer<typeof BulkResult>;

@@ -19,7 +19,7 @@ export const ErrorBody = z
     error_code: z.enum(REQUEST_ERROR_CODES).describe("The error code for programs"),
     status: z.literal("error"),
   })
-  .describe("An error response");
+  .meta({ id: "Error", description: "An error response" });
 export type ErrorBody = z.infer<typeof ErrorBody>;
 
 export const JobList = z
@@ -27,7 +27,7 @@ export const JobList = z
     jobs: z.array(JobView).describe("Newest first"),
     next_cursor: z.string().nullable().describe("The `cursor` of the next page; null on the last page"),
   })
-  .describe("A page of the jobs of the account");
+  .meta({ id: "JobList", description: "A page of the jobs of the account" });
 export type JobList = z.infer<typeof JobList>;
 
 const short = z.string().min(1).max(100);
@@ -102,7 +102,7 @@ export const DryRunPlan = z
       .array(z.object({ key: z.string(), error: z.string(), error_code: z.string() }))
       .describe("Outputs that are not possible with such a source"),
   })
-  .describe("The plan of a job that is not created");
+  .meta({ id: "DryRunPlan", description: "The plan of a job that is not created" });
 export type DryRunPlan = z.infer<typeof DryRunPlan>;
 
 export const JobMetadata = z
@@ -116,7 +116,7 @@ export const JobMetadata = z
       ultrafast: UltrafastReceipt.exactOptional(),
     }),
   })
-  .describe("All metadata of a job known so far");
+  .meta({ id: "JobMetadata", description: "All metadata of a job known so far" });
 export type JobMetadata = z.infer<typeof JobMetadata>;
 
 export const KeyMetadata = z
@@ -124,7 +124,7 @@ export const KeyMetadata = z
     job_id: z.string(),
     metadata: z.record(z.string(), OutputMetadata).describe("One property, whose name is the requested key"),
   })
-  .describe("The metadata of the input or of one output");
+  .meta({ id: "KeyMetadata", description: "The metadata of the input or of one output" });
 export type KeyMetadata = z.infer<typeof KeyMetadata>;
 
 export const DELIVERY_STATES = ["due", "delivered", "abandoned"] as const;
@@ -150,20 +150,20 @@ export const DeliveryView = z
     last_result: z.string().nullable().describe("The receiver's HTTP status, or why there was no response"),
     response: EndpointResult.exactOptional().describe("After a replay to another URL: its response"),
   })
-  .describe("One event on its way to the client");
+  .meta({ id: "Delivery", description: "One event on its way to the client" });
 export type DeliveryView = z.infer<typeof DeliveryView>;
 
 export const NotificationLog = z
   .object({ job_id: z.string(), notifications: z.array(DeliveryView).describe("In the order of the events") })
-  .describe("The notifications of a job");
+  .meta({ id: "NotificationLog", description: "The notifications of a job" });
 export type NotificationLog = z.infer<typeof NotificationLog>;
 
 export const Health = z
   .object({ status: z.literal("ok"), nodes: z.int().describe("Number of connected encoder nodes") })
-  .describe("The service is healthy");
+  .meta({ id: "Health", description: "The service is healthy" });
 export type Health = z.infer<typeof Health>;
 
 export const Ready = z
   .object({ status: z.literal("ready"), nodes: z.int().describe("Number of connected encoder nodes") })
-  .describe("The service can do its work");
+  .meta({ id: "Ready", description: "The service can do its work" });
 export type Ready = z.infer<typeof Ready>;

@@ -59,10 +59,12 @@ export const Node = z
       .describe("The first leases that it had when its connection ended; other nodes get their tasks"),
     hub: z.string().describe("The hub that it is connected to"),
   })
-  .describe("An encoder node");
+  .meta({ id: "Node", description: "An encoder node" });
 export type Node = z.infer<typeof Node>;
 
-export const NodeList = z.object({ nodes: z.array(Node).describe("By pool and name") }).describe("All nodes");
+export const NodeList = z
+  .object({ nodes: z.array(Node).describe("By pool and name") })
+  .meta({ id: "NodeList", description: "All nodes" });
 export type NodeList = z.infer<typeof NodeList>;
 
 export const NodeDetails = Node.extend({
@@ -70,7 +72,7 @@ export const NodeDetails = Node.extend({
     .array(z.object({ lease: z.string(), class: z.enum(SLOT_CLASSES) }))
     .describe("The leases that it holds; a lease starts with the id of its job"),
   capabilities: Capabilities.nullable().describe("Supported by its ffmpeg, by ffmpeg's names"),
-}).describe("An encoder node with its leases and capabilities");
+}).meta({ id: "NodeDetails", description: "An encoder node with its leases and capabilities" });
 export type NodeDetails = z.infer<typeof NodeDetails>;
 
 export const NodeHistory = z
@@ -87,7 +89,7 @@ export const NodeHistory = z
       )
       .describe("The last 24 hours; the last step has not ended"),
   })
-  .describe("The work of a node in the last 24 hours");
+  .meta({ id: "NodeHistory", description: "The work of a node in the last 24 hours" });
 export type NodeHistory = z.infer<typeof NodeHistory>;
 
 const Demand = z
@@ -110,5 +112,5 @@ export const Autoscale = z
     ...demands,
     pools: z.record(z.string(), z.object(demands)).describe("The same for each pool"),
   })
-  .describe("How much work runs and waits: of all pools, and of each");
+  .meta({ id: "Autoscale", description: "How much work runs and waits: of all pools, and of each" });
 export type Autoscale = z.infer<typeof Autoscale>;

@@ -13,13 +13,13 @@ export const TestBody = strictObject({
     .enum(NOTIFICATION_EVENTS, `must be one of ${NOTIFICATION_EVENTS.join(", ")}`)
     .default("job.completed")
     .describe("The event whose example is sent"),
-});
+}).meta({ id: "NotificationTest", description: "The request to send, and its URL" });
 
 export const ReplayBody = strictObject({
   url: url
     .exactOptional()
     .describe("Send it once to this URL, and not to the job's URL; the schedule of the notification stays the same"),
-});
+}).meta({ id: "Replay", description: "Where to send it; without a body to the URL of the job" });
 
 export const EndpointResult = z
   .object({
@@ -28,5 +28,5 @@ export const EndpointResult = z
     error: z.string().exactOptional().describe("Why there was no response"),
     seconds: z.number().describe("How long the response took"),
   })
-  .describe("The response of an endpoint");
+  .meta({ id: "EndpointResult", description: "The response of an endpoint" });
 export type EndpointResult = z.infer<typeof EndpointResult>;

@@ -7,13 +7,13 @@ import { SCOPE_NAMES } from "./scopes.ts";
 
 export const NamedBody = strictObject({
   name: text(100).describe("A name for the operator: 1 to 100 characters"),
-});
+}).meta({ id: "Named", description: "The name of a new account" });
 
 export const NodeTokenBody = strictObject({
   ...NamedBody.shape,
   pool: PoolName.default(DEFAULT_POOL).describe("The only pool whose work nodes with this token get"),
   labels: Labels.default([]).describe("Labels of all nodes with this token, such as `gpu` or `region:eu`"),
-});
+}).meta({ id: "NodeToken", description: "A new node token, with its pool and labels" });
 
 const Scopes = z
   .array(z.enum(SCOPE_NAMES, `must be one of ${SCOPE_NAMES.join(", ")}`), "must be a list of scopes")
@@ -26,7 +26,7 @@ export const KeyBody = strictObject({
     .datetime({ offset: true, error: "must be a time such as 2027-01-31T12:00:00Z" })
     .exactOptional()
     .describe("From this time on, the key is not valid; absent: the key does not expire"),
-});
+}).meta({ id: "KeyRestrictions", description: "The restrictions of a new API key" });
 
 const whole = (max: number, rule: string) => z.int(rule).min(1, rule).max(max, rule);
 const LIMIT_RULE = "must be null or a whole number from 1 to 100000";
@@ -52,10 +52,12 @@ export const LimitsBody = strictObject({
   weight: whole(MAX_WEIGHT, `must be a whole number from 1 to ${MAX_WEIGHT}`)
     .exactOptional()
     .describe("The share of the account in the nodes while others wait: twice the weight gets twice the encoding time"),
-}).refine(
-  (limits) => Object.keys(limits).length > 0,
-  "must have at least one of max_unfinished_jobs, max_running, max_priority, weight",
-);
+})
+  .refine(
+    (limits) => Object.keys(limits).length > 0,
+    "must have at least one of max_unfinished_jobs, max_running, max_priority, weight",
+  )
+  .meta({ id: "Limits", description: "The limits of an account" });
 
 export const ResealBody = strictObject({
   cursor: z
@@ -64,4 +66,4 @@ export const ResealBody = strictObject({
     .nullable()
     .exactOptional()
     .describe("The `next_cursor` of the previous response; null or absent: start from the first"),
-});
+}).meta({ id: "Reseal", description: "Where to continue" });

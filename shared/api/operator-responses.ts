@@ -8,7 +8,7 @@ export const NewAccount = z
     api_key: z.string().describe("Returned only once"),
     webhook_secret: z.string().describe("Verifies the notifications of the account; returned only once"),
   })
-  .describe("A new account with its first API key");
+  .meta({ id: "NewAccount", description: "A new account with its first API key" });
 export type NewAccount = z.infer<typeof NewAccount>;
 
 const limits = {
@@ -29,10 +29,12 @@ export const AccountList = z
       }),
     ),
   })
-  .describe("All accounts, oldest first");
+  .meta({ id: "AccountList", description: "All accounts, oldest first" });
 export type AccountList = z.infer<typeof AccountList>;
 
-export const AccountLimits = z.object({ account_id: z.string(), ...limits }).describe("The limits of an account");
+export const AccountLimits = z
+  .object({ account_id: z.string(), ...limits })
+  .meta({ id: "AccountLimits", description: "The limits of an account" });
 export type AccountLimits = z.infer<typeof AccountLimits>;
 
 export const RotatedSecret = z
@@ -41,7 +43,7 @@ export const RotatedSecret = z
     webhook_secret: z.string().describe("The new secret; returned only once"),
     previous_until: ContractDate.describe("Until then, notifications have signatures with both secrets"),
   })
-  .describe("The new webhook secret of an account");
+  .meta({ id: "RotatedSecret", description: "The new webhook secret of an account" });
 export type RotatedSecret = z.infer<typeof RotatedSecret>;
 
 export const Resealed = z
@@ -52,7 +54,7 @@ export const Resealed = z
       .describe("Accounts or jobs that could not be processed"),
     next_cursor: z.string().nullable().describe("The `cursor` of the next request; null when all secrets are done"),
   })
-  .describe("The result for some accounts and jobs");
+  .meta({ id: "Resealed", description: "The result for some accounts and jobs" });
 export type Resealed = z.infer<typeof Resealed>;
 
 const credentialView = {
@@ -68,12 +70,12 @@ const restrictions = {
 
 export const NewKey = z
   .object({ id: credentialView.id, api_key: z.string().describe("Returned only once"), ...restrictions })
-  .describe("A new API key");
+  .meta({ id: "NewKey", description: "A new API key" });
 export type NewKey = z.infer<typeof NewKey>;
 
 export const KeyList = z
   .object({ keys: z.array(z.object({ ...credentialView, ...restrictions })) })
-  .describe("The API keys of an account");
+  .meta({ id: "KeyList", description: "The API keys of an account" });
 export type KeyList = z.infer<typeof KeyList>;
 
 const tokenPlacement = {
@@ -83,15 +85,15 @@ const tokenPlacement = {
 
 export const NewNodeToken = z
   .object({ id: credentialView.id, node_token: z.string().describe("Returned only once"), ...tokenPlacement })
-  .describe("A new node token");
+  .meta({ id: "NewNodeToken", description: "A new node token" });
 export type NewNodeToken = z.infer<typeof NewNodeToken>;
 
 export const NodeTokenList = z
   .object({ node_tokens: z.array(z.object({ ...credentialView, name: z.string(), ...tokenPlacement })) })
-  .describe("All node tokens");
+  .meta({ id: "NodeTokenList", description: "All node tokens" });
 export type NodeTokenList = z.infer<typeof NodeTokenList>;
 
 export const Revoked = z
   .object({ id: credentialView.id, revoked: z.literal(true) })
-  .describe("The credential is revoked");
+  .meta({ id: "Revoked", description: "The credential is revoked" });
 export type Revoked = z.infer<typeof Revoked>;

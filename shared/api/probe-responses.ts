@@ -24,5 +24,5 @@ export const ProbeView = z
     error: z.string().exactOptional().describe("Why it failed, in a sentence"),
     error_code: z.string().exactOptional().describe("Why it failed, as an error code"),
   })
-  .describe("The contents of a source, as a node found them");
+  .meta({ id: "Probe", description: "The contents of a source, as a node found them" });
 export type ProbeView = z.infer<typeof ProbeView>;

@@ -15,7 +15,7 @@ export const OnceBody = strictObject({
     .boolean("must be true or false")
     .exactOptional()
     .describe("Only reads who the link signs in: the link can still be used, and no cookie is set"),
-});
+}).meta({ id: "Once", description: "A one-time link that was opened" });
 
 export const LinkBody = strictObject({
   account: z
@@ -23,7 +23,7 @@ export const LinkBody = strictObject({
     .max(100, "must have at most 100 characters")
     .exactOptional()
     .describe("The account that the operator's session shows first; only with the admin token"),
-});
+}).meta({ id: "NewSessionLink", description: "Who the link signs in" });
 
 export const SessionView = z
   .object({
@@ -35,7 +35,7 @@ export const SessionView = z
     operator: z.boolean().describe("Whether the session has the rights of the admin token"),
     expires_at: Instant.nullable().describe("When the session ends; null for an API key or a token itself"),
   })
-  .describe("Who sends the request");
+  .meta({ id: "Session", description: "Who sends the request" });
 export type SessionView = z.infer<typeof SessionView>;
 
 export const SessionLink = z
@@ -43,7 +43,9 @@ export const SessionLink = z
     url: z.url().describe("A page that starts a session with the rights of the credential, once"),
     expires_at: Instant,
   })
-  .describe("A one-time link to the dashboard");
+  .meta({ id: "SessionLink", description: "A one-time link to the dashboard" });
 export type SessionLink = z.infer<typeof SessionLink>;
 
-export const SignedOut = z.object({ signed_out: z.literal(true) }).describe("The cookie is removed");
+export const SignedOut = z
+  .object({ signed_out: z.literal(true) })
+  .meta({ id: "SignedOut", description: "The cookie is removed" });

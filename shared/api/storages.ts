@@ -6,7 +6,7 @@ const summary = { name: z.string(), created_at: ContractDate.describe("When it w
 
 export const SavedStorageList = z
   .object({ storages: z.array(z.object(summary)).describe("By name") })
-  .describe("The saved storages of the account");
+  .meta({ id: "SavedStorageList", description: "The saved storages of the account" });
 export type SavedStorageList = z.infer<typeof SavedStorageList>;
 
 export const SavedStorage = z
@@ -15,7 +15,7 @@ export const SavedStorage = z
     storage: z.looseObject({}).describe("The `storage` section of a job, without its secrets"),
     left_out: z.array(z.string()).describe("The fields that are missing or lack a part, because they are secret"),
   })
-  .describe("A saved storage");
+  .meta({ id: "SavedStorage", description: "A saved storage" });
 export type SavedStorage = z.infer<typeof SavedStorage>;
 
 export const StorageTest = z
@@ -31,5 +31,5 @@ export const StorageTest = z
       }),
     ),
   })
-  .describe("The result of a test with a small object");
+  .meta({ id: "StorageTest", description: "The result of a test with a small object" });
 export type StorageTest = z.infer<typeof StorageTest>;

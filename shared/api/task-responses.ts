@@ -41,7 +41,7 @@ export const TaskView = z
     fps: z.number().exactOptional().describe("Frames per second that ffmpeg encodes, or has encoded on average"),
     speed: z.number().exactOptional().describe("How many seconds of the input it encodes in a second"),
   })
-  .describe("A task of a job");
+  .meta({ id: "Task", description: "A task of a job" });
 export type TaskView = z.infer<typeof TaskView>;
 
 export const AttemptView = z
@@ -54,7 +54,7 @@ export const AttemptView = z
     outcome: z.enum(ATTEMPT_OUTCOMES),
     reason: z.string().exactOptional().describe("Why it was not completed, in a sentence"),
   })
-  .describe("The work of one node on a task, after its end");
+  .meta({ id: "Attempt", description: "The work of one node on a task, after its end" });
 export type AttemptView = z.infer<typeof AttemptView>;
 
 /** Maximum number of ended attempts in a response. */
@@ -67,7 +67,7 @@ export const TaskList = z
     attempts: z.array(AttemptView).describe(`Ended attempts by their end: the last ${MAX_ATTEMPTS}`),
     attempts_dropped: z.int().describe("Number of earlier attempts that are not kept"),
   })
-  .describe("The tasks of a job and their attempts");
+  .meta({ id: "TaskList", description: "The tasks of a job and their attempts" });
 export type TaskList = z.infer<typeof TaskList>;
 
 /** The data of the event `tasks` of a job's event stream. */
@@ -79,7 +79,7 @@ export const TaskChanges = z
       .describe("The ids of tasks that no longer exist, such as a second attempt at a chunk that was not needed"),
     attempts: z.array(AttemptView).describe("The attempts that have ended since"),
   })
-  .describe("Changes of a job's tasks");
+  .meta({ id: "TaskChanges", description: "Changes of a job's tasks" });
 export type TaskChanges = z.infer<typeof TaskChanges>;
 
 export const QueueView = z
@@ -97,5 +97,5 @@ export const QueueView = z
       .nullable()
       .describe("About when a node starts it. null: it does not wait, or no node of its pool takes work"),
   })
-  .describe("The place of a job among the waiting jobs");
+  .meta({ id: "QueueView", description: "The place of a job among the waiting jobs" });
 export type QueueView = z.infer<typeof QueueView>;

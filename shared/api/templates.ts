@@ -8,12 +8,14 @@ const summary = {
   created_at: ContractDate.describe("When this version was stored"),
 };
 
-export const TemplateSummary = z.object(summary).describe("A template without its contents");
+export const TemplateSummary = z
+  .object(summary)
+  .meta({ id: "TemplateSummary", description: "A template without its contents" });
 export type TemplateSummary = z.infer<typeof TemplateSummary>;
 
 export const TemplateList = z
   .object({ templates: z.array(TemplateSummary).describe("By name") })
-  .describe("The templates of the account");
+  .meta({ id: "TemplateList", description: "The templates of the account" });
 export type TemplateList = z.infer<typeof TemplateList>;
 
 const token = {
@@ -24,12 +26,12 @@ const token = {
 
 export const TokenList = z
   .object({ tokens: z.array(z.object(token)).describe("The oldest first") })
-  .describe("The tokens of a template for events of buckets");
+  .meta({ id: "IngestTokenList", description: "The tokens of a template for events of buckets" });
 export type TokenList = z.infer<typeof TokenList>;
 
 export const NewToken = z
   .object({ ...token, url: z.string().describe("Receives events of buckets. It has the token, and is shown once") })
-  .describe("A new token of a template for events of buckets");
+  .meta({ id: "NewIngestToken", description: "A new token of a template for events of buckets" });
 export type NewToken = z.infer<typeof NewToken>;
 
 export const IngestResult = z
@@ -37,7 +39,7 @@ export const IngestResult = z
     jobs: z.array(z.string()).describe("The ids of the jobs, also of jobs from an earlier delivery"),
     ignored: z.int().describe("Number of events that made no job"),
   })
-  .describe("The jobs of delivered events");
+  .meta({ id: "IngestResult", description: "The jobs of delivered events" });
 export type IngestResult = z.infer<typeof IngestResult>;
 
 export const TemplateView = z
@@ -51,5 +53,5 @@ export const TemplateView = z
       .describe("The fields that are missing because they are secret, or lack a secret part: of URLs, user and query"),
     versions: z.array(z.int()).describe("The versions that are kept, newest first"),
   })
-  .describe("A version of a template");
+  .meta({ id: "Template", description: "A version of a template" });
 export type TemplateView = z.infer<typeof TemplateView>;

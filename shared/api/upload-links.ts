@@ -46,7 +46,7 @@ export const UploadLinkBody = strictObject({
     .record(z.string(), z.unknown(), "must be an object with a `type` and a `url`")
     .exactOptional()
     .describe("The receiver of `upload.completed` and `upload.expired`: `type` must be `http`"),
-});
+}).meta({ id: "NewUploadLink", description: "The limits of the link, and what happens with its file" });
 
 export const UPLOAD_LINK_STATUSES = ["waiting", "uploading", "completed", "expired", "revoked"] as const;
 export const UPLOAD_EVENTS = ["upload.completed", "upload.expired"] as const;
@@ -86,7 +86,7 @@ export const UploadLink = z
       .describe("Where the file is sent in parts, without an API key. Anyone who has it can send the file"),
     tus_url: z.string().describe("The same for clients of tus 1.0.0"),
   })
-  .describe("A link with which a browser uploads one file");
+  .meta({ id: "UploadLink", description: "A link with which a browser uploads one file" });
 export type UploadLink = z.infer<typeof UploadLink>;
 
 export const UploadLinkList = z
@@ -94,10 +94,10 @@ export const UploadLinkList = z
     upload_links: z.array(z.object(link)).describe("The newest first, without their URLs"),
     next_cursor: z.string().nullable().describe("The `cursor` of the next page; null: there are no more"),
   })
-  .describe("A page of upload links");
+  .meta({ id: "UploadLinkList", description: "A page of upload links" });
 export type UploadLinkList = z.infer<typeof UploadLinkList>;
 
 export const UploadPayload = z
   .object({ event: z.enum(UPLOAD_EVENTS), upload_link_id: z.string(), data: z.object(link) })
-  .describe("The end of an upload link");
+  .meta({ id: "UploadPayload", description: "The end of an upload link" });
 export type UploadPayload = z.infer<typeof UploadPayload>;

@@ -29,7 +29,7 @@ export const UploadBody = strictObject({
     .min(1, SIZE_RULE)
     .max(MAX_UPLOAD_BYTES, SIZE_RULE)
     .describe(`The size of the file in bytes, at most ${MAX_UPLOAD_BYTES}`),
-});
+}).meta({ id: "NewUpload", description: "The name and size of a file" });
 
 /** ISO 8601 in UTC with milliseconds. */
 const Time = z.iso.datetime({ precision: 3 });
@@ -40,7 +40,7 @@ export const UploadPart = z
     size: z.int().describe("Its size in bytes"),
     etag: z.string().describe("The storage's name for this version of the part"),
   })
-  .describe("A stored part of an upload");
+  .meta({ id: "UploadPart", description: "A stored part of an upload" });
 export type UploadPart = z.infer<typeof UploadPart>;
 
 export const UploadSummary = z
@@ -53,7 +53,7 @@ export const UploadSummary = z
     created_at: Time,
     expires_at: Time.describe("When it is removed, unless it is written or a job reads it before"),
   })
-  .describe("An upload without its parts");
+  .meta({ id: "UploadSummary", description: "An upload without its parts" });
 export type UploadSummary = z.infer<typeof UploadSummary>;
 
 export const Upload = z
@@ -68,7 +68,7 @@ export const Upload = z
           "to `GET`, when it is `completed`",
       ),
   })
-  .describe("An upload of a source file");
+  .meta({ id: "Upload", description: "An upload of a source file" });
 export type Upload = z.infer<typeof Upload>;
 
 export const UploadList = z
@@ -76,5 +76,5 @@ export const UploadList = z
     uploads: z.array(UploadSummary).describe("Newest first"),
     next_cursor: z.string().nullable().describe("The `cursor` of the next page; null on the last page"),
   })
-  .describe("A page of the uploads of the account");
+  .meta({ id: "UploadList", description: "A page of the uploads of the account" });
 export type UploadList = z.infer<typeof UploadList>;

@@ -26,7 +26,7 @@ export const PlaylistUrl = z
     url: z.string(),
     segments: SegmentFormat.exactOptional().describe("The segments: MPEG-TS or fragmented MP4"),
   })
-  .describe("A playlist (HLS) or manifest (DASH)");
+  .meta({ id: "PlaylistUrl", description: "A playlist (HLS) or manifest (DASH)" });
 export type PlaylistUrl = z.infer<typeof PlaylistUrl>;
 
 export const LiveView = z
@@ -63,7 +63,7 @@ export const OutputView = z
     note: z.string().exactOptional().describe("Anything unusual about the encoding, in a sentence"),
     ...failure,
   })
-  .describe("One output of a job");
+  .meta({ id: "Output", description: "One output of a job" });
 export type OutputView = z.infer<typeof OutputView>;
 
 export const InputView = z
@@ -75,7 +75,7 @@ export const InputView = z
       .exactOptional()
       .describe("Where the source is: its URL without user, password and query; of an upload `upload://<id>/<name>`"),
   })
-  .describe("The input of a job");
+  .meta({ id: "Input", description: "The input of a job" });
 
 export const UltrafastView = z
   .object({
@@ -118,7 +118,7 @@ export const JobView = z
           "or a storage that is unreachable",
       ),
   })
-  .describe("A job");
+  .meta({ id: "Job", description: "A job" });
 export type JobView = z.infer<typeof JobView>;
 
 /** Formats a time in ms as `YYYY-MM-DD HH:MM:SS +0000` (contract, created_at). */

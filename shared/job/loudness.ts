@@ -44,5 +44,8 @@ export const LoudnessMetadata = z
       .describe("The encoded audio"),
     note: z.string().exactOptional(),
   })
-  .describe("The loudness of one mix of the input's channels (ITU-R BS.1770-4), with `loudness`");
+  .meta({
+    id: "LoudnessMetadata",
+    description: "The loudness of one mix of the input's channels (ITU-R BS.1770-4), with `loudness`",
+  });
 export type LoudnessMetadata = z.infer<typeof LoudnessMetadata>;

@@ -15,25 +15,31 @@ const HlsEncryption = z
   })
   .describe("The encryption of the segments: only for keys that the service created, and never in notifications");
 
-export const HlsMetadata = MediaProbe.extend({ encryption: HlsEncryption.exactOptional() }).describe(
-  "The tracks of each variant; `tags.variant_bitrate` is the bandwidth of the variant in bit/s",
-);
+export const HlsMetadata = MediaProbe.extend({ encryption: HlsEncryption.exactOptional() }).meta({
+  id: "HlsMetadata",
+  description: "The tracks of each variant; `tags.variant_bitrate` is the bandwidth of the variant in bit/s",
+});
 
 export const FileMetadata = MediaProbe.extend({
   quality: QualityMetadata.exactOptional(),
   loudness: z.array(LoudnessMetadata).exactOptional(),
 })
   .strict()
-  .describe("Metadata of a file: the data of ffprobe, and its quality and loudness if they were measured");
+  .meta({
+    id: "FileMetadata",
+    description: "Metadata of a file: the data of ffprobe, and its quality and loudness if they were measured",
+  });
 export type FileMetadata = z.infer<typeof FileMetadata>;
 
 export const HttpStreamMetadata = FileMetadata.extend({
   hls: HlsMetadata.exactOptional(),
   dash: MediaProbe.exactOptional().describe("The tracks in fragmented MP4"),
-}).describe(
-  "Metadata of each package of an HTTP stream; the file name is the URL of its playlist or manifest. `streams` and " +
+}).meta({
+  id: "HttpStreamMetadata",
+  description:
+    "Metadata of each package of an HTTP stream; the file name is the URL of its playlist or manifest. `streams` and " +
     "`format` describe the first package",
-);
+});
 export type HttpStreamMetadata = z.infer<typeof HttpStreamMetadata>;
 
 /** Metadata of an output. */

@@ -21,7 +21,7 @@ export const InputPayload = payload(
     progress: z.literal("100%").describe("Progress of the transfer"),
     ...inputMetadata,
   }),
-).describe("The result of the input of a job");
+).meta({ id: "InputPayload", description: "The result of the input of a job" });
 
 export const OutputPayload = payload(
   ["output.completed", "output.failed"],
@@ -29,7 +29,7 @@ export const OutputPayload = payload(
     progress: JobView.shape.progress.describe("Percentage of outputs that have ended, without skipped ones"),
     ...outputMetadata,
   }),
-).describe("The result of one output of a job");
+).meta({ id: "OutputPayload", description: "The result of one output of a job" });
 
 export const JobPayload = payload(
   ["job.completed", "job.failed", "job.aborted"],
@@ -38,7 +38,7 @@ export const JobPayload = payload(
     input: InputView.omit({ source: true }).extend(inputMetadata),
     outputs: z.array(OutputView.omit({ progress: true }).extend(outputMetadata)),
   }),
-).describe("The end of a job");
+).meta({ id: "JobPayload", description: "The end of a job" });
 
 export const NotificationPayload = z.union([InputPayload, OutputPayload, JobPayload]);
 export type NotificationPayload = z.infer<typeof NotificationPayload>;

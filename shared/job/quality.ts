@@ -35,7 +35,7 @@ export const MeasuredRendition = z
     ssim: Statistics.describe("Of luma, up to 1"),
     series: QualitySeries.exactOptional(),
   })
-  .describe("The quality of one video track");
+  .meta({ id: "MeasuredRendition", description: "The quality of one video track" });
 export type MeasuredRendition = z.infer<typeof MeasuredRendition>;
 
 export const QualityMetadata = z
@@ -48,7 +48,10 @@ export const QualityMetadata = z
       .exactOptional()
       .describe("The variants that a stream does without because of `drop_similar_variants`"),
   })
-  .describe("The quality of the video compared with its source, with `settings.quality_report` or `quality=vmaf…`");
+  .meta({
+    id: "QualityMetadata",
+    description: "The quality of the video compared with its source, with `settings.quality_report` or `quality=vmaf…`",
+  });
 export type QualityMetadata = z.infer<typeof QualityMetadata>;
 
 /** Removes the series and the values of each chunk, for notifications. */

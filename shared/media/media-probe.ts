@@ -91,23 +91,26 @@ export const ProbedStream = z
       "Read by the node from the packets of a used stream of the input, in seconds on the file's clock; not from ffprobe",
     ),
   })
-  .catchall(ShownValue);
+  .catchall(ShownValue)
+  .meta({ id: "StreamMetadata" });
 export type ProbedStream = z.infer<typeof ProbedStream>;
 
-export const MediaProbe = z.object({
-  streams: z.array(ProbedStream).max(MAX_STREAMS),
-  format: z
-    .object({
-      filename: z.string().optional(),
-      format_name: ProbeText.demuxers,
-      start_time: ProbeText.number,
-      duration: ProbeText.number,
-      size: ProbeText.number,
-      bit_rate: ProbeText.number,
-      tags: Tags.optional(),
-    })
-    .catchall(ShownValue),
-});
+export const MediaProbe = z
+  .object({
+    streams: z.array(ProbedStream).max(MAX_STREAMS),
+    format: z
+      .object({
+        filename: z.string().optional(),
+        format_name: ProbeText.demuxers,
+        start_time: ProbeText.number,
+        duration: ProbeText.number,
+        size: ProbeText.number,
+        bit_rate: ProbeText.number,
+        tags: Tags.optional(),
+      })
+      .catchall(ShownValue),
+  })
+  .meta({ id: "MediaMetadata" });
 export type MediaProbe = z.infer<typeof MediaProbe>;
 
 /**

@@ -3,27 +3,28 @@ import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 import type { RouterRoute } from "hono/types";
 import type { Env } from "../bindings.ts";
-import { accountEvents } from "./account/account-events.ts";
-import { fonts } from "./account/fonts.ts";
-import { account, notifications } from "./account/notifications.ts";
+import { account } from "./account/account.ts";
+import { notifications } from "./account/notifications.ts";
 import { session } from "./account/session.ts";
-import { usage } from "./account/usage.ts";
+import { adminAlerts } from "./alerts/admin-alerts.ts";
 import { discardBody } from "./body/discard-body.ts";
-import { assets, dashboard } from "./dashboard/dashboard.ts";
-import { docs, guideFiles, home, llms, openapi } from "./docs/docs.ts";
 import { storages } from "./documents/storages.ts";
 import { templateTokens } from "./documents/template-tokens.ts";
 import { templates } from "./documents/templates.ts";
-import { autoscale } from "./fleet/autoscale.ts";
+import { adminNodes } from "./fleet/admin-nodes.ts";
 import { health } from "./fleet/health.ts";
-import { metrics } from "./fleet/metrics.ts";
+import { monitoring } from "./fleet/metrics.ts";
 import { nodes } from "./fleet/nodes.ts";
 import { requireSetup } from "./fleet/setup.ts";
 import { ingest } from "./ingest/ingest.ts";
+import { jobFacts } from "./jobs/job-facts.ts";
+import { jobLists } from "./jobs/job-lists.ts";
 import { jobs } from "./jobs/jobs.ts";
 import { metadata } from "./jobs/metadata.ts";
 import { probes } from "./jobs/probes.ts";
 import { admin } from "./operator/admin.ts";
+import { assets, dashboard } from "./pages/dashboard.ts";
+import { docs, guideFiles, home, llms } from "./pages/docs.ts";
 import { errorResponse, onError } from "./responses/json-response.ts";
 import { responseHeaders } from "./responses/response-headers.ts";
 import { links } from "./upload-links/link-routes.ts";
@@ -35,36 +36,36 @@ export const app = new Hono<{ Bindings: Env }>({ strict: false })
   .use(responseHeaders)
   .use(discardBody)
   // These pages need neither settings nor the database.
-  .route("/docs", docs)
+  .route("/", docs)
   .route("/guides", guideFiles)
   .route("/", llms)
-  .route("/v2/openapi.json", openapi)
   .use(requireSetup)
   .route("/", home)
   .route("/dashboard", dashboard)
   .route("/assets", assets)
-  .route("/v2/health", health)
-  .route("/v2/jobs", jobs)
-  .route("/v2/probes", probes)
-  .route("/v2/templates", templates)
-  .route("/v2/templates", templateTokens)
-  .route("/v2/storages", storages)
-  .route("/v2/ingest", ingest)
-  .route("/v2/uploads", uploads)
-  .route("/v2/upload-links", uploadLinks)
+  .route("/", health)
+  // Its paths are more special than `/v2/jobs/:id`.
+  .route("/", jobLists)
+  .route("/", jobs)
+  .route("/", jobFacts)
+  .route("/", probes)
+  .route("/", templates)
+  .route("/", templateTokens)
+  .route("/", storages)
+  .route("/", ingest)
+  .route("/", uploads)
+  .route("/", uploadLinks)
   .route("/v2/links", links)
-  .route("/v2/metadata/jobs", metadata)
-  .route("/v2/usage", usage)
-  .route("/v2/fonts", fonts)
-  .route("/v2/events", accountEvents)
-  .route("/v2/session", session)
+  .route("/", metadata)
+  .route("/", account)
+  .route("/", session)
   .route("/v2/nodes", nodes)
-  .route("/v2/notifications", notifications)
-  .route("/v2/account", account)
-  .route("/v2/admin", admin)
-  .route("/v2/autoscale", autoscale)
-  .route("/metrics", metrics)
-  .route("/storage", storage);
+  .route("/", notifications)
+  .route("/", admin)
+  .route("/", adminNodes)
+  .route("/", adminAlerts)
+  .route("/", monitoring)
+  .route("/", storage);
 
 app.onError(onError);
 

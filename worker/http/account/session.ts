@@ -1,10 +1,8 @@
 // /v2/session: signs in to the dashboard, by API key, admin token or one-time link.
-import { Hono } from "hono";
 import type * as z from "zod";
 import { LinkBody, OnceBody, type SessionLink, type SessionView, type SignedOut } from "#shared/api/session.ts";
 import { AppError } from "#shared/errors.ts";
 import { randomText } from "#shared/ids.ts";
-import type { Env } from "../../bindings.ts";
 import { randomBytes } from "../../crypto/bytes.ts";
 import { purposeDigest, type Session, sealSession, unsealSession } from "../../crypto/session.ts";
 import { findAccount } from "../../db/accounts.ts";
@@ -17,7 +15,9 @@ import { type AnyContext, requestOrigin, requireSameOrigin } from "../auth/same-
 import { readSession, removeSession, writeSession } from "../auth/session-cookie.ts";
 import { findLink, storeLink, takeLink } from "../auth/session-links.ts";
 import { MAX_UNKNOWN_BODY_BYTES, readBody, readOptionalBody } from "../body/read-body.ts";
+import { mount } from "../operation/mount.ts";
 import { jsonResponse } from "../responses/json-response.ts";
+import { SESSION_OPERATIONS } from "./session.operations.ts";
 
 /** Lifetime of a session. */
 const SESSION_MS = 12 * 60 * 60 * 1000;
@@ -27,14 +27,14 @@ const ID_CHARS = 22;
 /** 238 bits. */
 const ONCE_CHARS = 40;
 
-export const session = new Hono<{ Bindings: Env }>({ strict: false })
-  .get("/", async (context) => {
+export const session = mount(SESSION_OPERATIONS, {
+  getSession: async (context) => {
     const hasHeader = context.req.header("authorization") !== undefined;
     const given = hasHeader ? await fromCredential(context) : await readSession(context);
     const { current, view } = await validSession(context, given);
     return jsonResponse(context, { ...viewSession(current, view), ...(hasHeader ? { expires_at: null } : {}) });
-  })
-  .post("/", async (context) => {
+  },
+  signIn: async (context) => {
     // Another site must not sign a person in under another name.
     if (requestOrigin(context) === "other") requireSameOrigin(context);
     const hasHeader = context.req.header("authorization") !== undefined;
@@ -46,8 +46,8 @@ export const session = new Hono<{ Bindings: Env }>({ strict: false })
     await writeSession(context, current);
     if (before) await endSession(context.env.DB, before, Date.now());
     return jsonResponse(context, viewSession(current, view));
-  })
-  .delete("/", async (context) => {
+  },
+  signOut: async (context) => {
     const current = await readSession(context);
     if (current) {
       requireSameOrigin(context);
@@ -55,8 +55,8 @@ export const session = new Hono<{ Bindings: Env }>({ strict: false })
     }
     removeSession(context);
     return jsonResponse(context, { signed_out: true } satisfies z.infer<typeof SignedOut>);
-  })
-  .post("/links", async (context) => {
+  },
+  createSessionLink: async (context) => {
     const hasHeader = context.req.header("authorization") !== undefined;
     if (!hasHeader) requireSameOrigin(context);
     const given = hasHeader ? await fromCredential(context) : await readSession(context);
@@ -68,7 +68,8 @@ export const session = new Hono<{ Bindings: Env }>({ strict: false })
     );
     if (account !== undefined && account !== current.account) await requireAccount(context, account, view.isOperator);
     return jsonResponse(context, await newLink(context, { ...current, account: account ?? null }));
-  });
+  },
+});
 
 /** The body of a sign-in by link. It must be small, because the sender has proved nothing yet. */
 const readOnce = (context: AnyContext): Promise<z.infer<typeof OnceBody>> =>

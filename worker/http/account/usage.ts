@@ -1,14 +1,14 @@
 // GET /v2/usage: the usage of an account, by day, and by the values of a tag.
-import { Hono } from "hono";
+import type { Context } from "hono";
 import type { Usage, UsageTotal } from "#shared/api/account-responses.ts";
 import { MAX_VALUES, usageByTag } from "../../db/tag-usage.ts";
 import { type JobUsage, sumUsage, usageByDay } from "../../db/usage.ts";
 import { DAY_MS } from "../../db/usage-day.ts";
-import { type ClientEnv, clientAuth } from "../auth/auth.ts";
+import type { ClientEnv } from "../auth/auth.ts";
 import { parseUsageQuery } from "../query/usage-query.ts";
 import { jsonResponse } from "../responses/json-response.ts";
 
-export const usage = new Hono<ClientEnv>({ strict: false }).use(clientAuth).get("/", async (context) => {
+export async function getUsage(context: Context<ClientEnv>): Promise<Response> {
   const now = Date.now();
   const { tag, ...days } = parseUsageQuery(context.req.query(), now);
   const { from, to } = days;
@@ -29,7 +29,7 @@ export const usage = new Hono<ClientEnv>({ strict: false }).use(clientAuth).get(
       capped: byTag.length === MAX_VALUES,
     }),
   } satisfies Usage);
-});
+}
 
 /** YYYY-MM-DD */
 const dateOf = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);

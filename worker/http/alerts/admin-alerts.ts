@@ -1,5 +1,6 @@
 // /v2/admin/alerts: rules that send messages to the operator.
-import { type Context, Hono } from "hono";
+
+import type { Context } from "hono";
 import { AlertBody, type AlertList, type AlertView } from "#shared/api/alerts.ts";
 import type { EndpointResult } from "#shared/api/notification-requests.ts";
 import { AppError } from "#shared/errors.ts";
@@ -10,35 +11,36 @@ import { type AlertRow, deleteAlert, findAlert, listAlerts, putAlert } from "../
 import { endpointResult } from "../../notify/outbox.ts";
 import type { AdminEnv } from "../auth/auth.ts";
 import { readBody } from "../body/read-body.ts";
+import { mount } from "../operation/mount.ts";
 import { jsonResponse } from "../responses/json-response.ts";
 import { requireReceiver } from "../webhooks/send-webhook.ts";
+import { ALERT_OPERATIONS } from "./alerts.operations.ts";
 import { AlertState } from "./evaluate-rule.ts";
 import { NO_MAIL, newMessage, openAlert, sealAlert, sendAlert } from "./send-alert.ts";
 
 type Named = Context<AdminEnv, "/alerts/:name">;
 
-export const adminAlerts = new Hono<AdminEnv>({ strict: false })
-  .get("/alerts", async (context) => {
+export const adminAlerts = mount(ALERT_OPERATIONS, {
+  listAlerts: async (context) => {
     const rows = await listAlerts(context.env.DB);
     const alerts = await Promise.all(rows.map((row) => viewAlert(context.env, row)));
     return jsonResponse(context, { alerts } satisfies AlertList);
-  })
-  .get("/alerts/:name", async (context) =>
-    jsonResponse(context, await viewAlert(context.env, await knownAlert(context))),
-  )
-  .put("/alerts/:name", put)
-  .delete("/alerts/:name", async (context) => {
+  },
+  getAlert: async (context) => jsonResponse(context, await viewAlert(context.env, await knownAlert(context))),
+  putAlert: put,
+  deleteAlert: async (context) => {
     const row = await knownAlert(context);
     await deleteAlert(context.env.DB, row.name);
     return jsonResponse(context, await viewAlert(context.env, row));
-  })
-  .post("/alerts/:name/test", async (context) => {
+  },
+  testAlert: async (context) => {
     const row = await knownAlert(context);
     const alert = await openAlert(row, context.env);
     const now = Date.now();
     const result = await sendAlert(context.env, alert.to, newMessage(context.env, row.name, alert, null, now));
     return jsonResponse(context, endpointResult(result, now) satisfies EndpointResult);
-  });
+  },
+});
 
 /** A replaced alert forgets its state: if its condition holds, it fires again. */
 async function put(context: Named): Promise<Response> {

@@ -19,7 +19,7 @@ import type { Admitted } from "../../dispatch/connections/node-about.ts";
 import { settingsOf } from "../../settings.ts";
 import { checkAdminToken, findCredential } from "./failed-attempts.ts";
 import { type AnyContext, requireSameOrigin } from "./same-origin.ts";
-import { requireScopes } from "./scopes.ts";
+import { type KeyAccess, requireAccess } from "./scopes.ts";
 import { readSession } from "./session-cookie.ts";
 
 /** The API key of a request: its id and end. Without: the operator acts for the account. */
@@ -37,19 +37,21 @@ export type NodeEnv = {
 export type AdminEnv = { Bindings: Env };
 
 /**
- * Requires a valid API key, or its session, within the key's rate limit and scopes, and sets the account. The operator,
- * by token or session, acts for the account that a header names.
+ * Requires a valid API key with this access, or its session, within the key's rate limit, and sets the account. The
+ * operator, by token or session, acts for the account that a header names.
  */
-export const clientAuth: MiddlewareHandler<ClientEnv> = async (context, next) => {
-  const session = await sessionOf(context);
-  const named = context.req.header(ACCOUNT_HEADER) ?? (session?.key === null ? session.account : null);
-  const { account, scopes, id: keyId, expiresAt } = await rightsOf(context, session, named);
-  requireScopes(context, scopes);
-  context.set("key", { keyId, expiresAt });
-  context.set("account", account);
-  context.set("scopes", scopes);
-  await next();
-};
+export const clientAuth =
+  (access: KeyAccess): MiddlewareHandler<ClientEnv> =>
+  async (context, next) => {
+    const session = await sessionOf(context);
+    const named = context.req.header(ACCOUNT_HEADER) ?? (session?.key === null ? session.account : null);
+    const { account, scopes, id: keyId, expiresAt } = await rightsOf(context, session, named);
+    requireAccess(scopes, access);
+    context.set("key", { keyId, expiresAt });
+    context.set("account", account);
+    context.set("scopes", scopes);
+    await next();
+  };
 
 /** An account, and the API key that gives access to it. `id` null: the operator has access. */
 type AccountRights = { readonly account: Account; readonly id: string | null } & KeyLimits;

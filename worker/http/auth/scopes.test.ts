@@ -3,9 +3,11 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { SCOPE_NAMES, type Scope } from "#shared/api/scopes.ts";
 import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../../testing/jobs.ts";
-import { fill, ROUTES, type TestRoute } from "../../testing/routes.ts";
+import { fill } from "../../testing/routes.ts";
 import { app } from "../app.ts";
-import { neededScopes } from "./scopes.ts";
+import { OPERATIONS } from "../openapi/operations.ts";
+import { isForKeys, routeParts } from "../operation/operation.ts";
+import type { KeyAccess } from "./scopes.ts";
 
 const PARAMETERS = {
   id: "AAAAAAAAAAAAAA",
@@ -16,7 +18,11 @@ const PARAMETERS = {
   template: "web",
   token: "t",
 };
-const CLIENT_ROUTES = ROUTES.filter(({ audience }) => audience === "client");
+type Route = { readonly id: string; readonly method: string; readonly path: string; readonly access: KeyAccess };
+const CLIENT_ROUTES = OPERATIONS.flatMap(({ id, route, access }): Route[] => {
+  const [method, path] = routeParts(route);
+  return isForKeys(access) ? [{ id, method, path, access }] : [];
+});
 
 let account: Awaited<ReturnType<typeof newAccount>>;
 const restricted = new Map<Scope, string>();
@@ -30,7 +36,7 @@ const createKey = (body?: unknown) =>
   send(`/v2/admin/accounts/${account.id}/keys`, { method: "POST", body, headers: bearer(ADMIN) });
 const newKey = async (body?: unknown): Promise<string> => (await createKey(body)).body.api_key;
 
-async function codeOf(route: TestRoute, key: string): Promise<string | null> {
+async function codeOf(route: Route, key: string): Promise<string | null> {
   const path = fill(route, PARAMETERS);
   const response = await app.request(path, { method: route.method, headers: basic(key) }, env);
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
@@ -42,33 +48,21 @@ async function codeOf(route: TestRoute, key: string): Promise<string | null> {
 const JOBS: readonly Scope[] = ["jobs:create", "templates:use"];
 const isOnly = (needed: readonly Scope[], scope: Scope): boolean => needed.every((one) => one === scope);
 
-const name = (route: TestRoute): [string, TestRoute] => [`${route.method} ${route.path}`, route];
-
-describe("routes of clients", () => {
-  it.each(CLIENT_ROUTES.map(name))("%s is in the table of scopes", (_, { method, path }) => {
-    expect(neededScopes(method, path)).not.toBeNull();
+describe("operations of clients", () => {
+  it.each(CLIENT_ROUTES)("$id takes a key with each scope only if it needs no other scope", async (route) => {
+    const { access } = route;
+    for (const [scope, key] of restricted) {
+      const isAllowed =
+        typeof access === "string" ? access === "job-key" && JOBS.includes(scope) : isOnly(access, scope);
+      const code = await codeOf(route, key);
+      expect([scope, code === "scope_missing"]).toEqual([scope, !isAllowed]);
+    }
   });
 
-  it.each(CLIENT_ROUTES.map(name))(
-    "%s takes a key with each scope only if it needs no other scope",
-    async (_, route) => {
-      const needed = neededScopes(route.method, route.path) ?? "unrestricted";
-      for (const [scope, key] of restricted) {
-        const isAllowed = typeof needed === "string" ? needed === "job" && JOBS.includes(scope) : isOnly(needed, scope);
-        const code = await codeOf(route, key);
-        expect([scope, code === "scope_missing"]).toEqual([scope, !isAllowed]);
-      }
-    },
-  );
-
-  it.each(CLIENT_ROUTES.map(name))(
-    "%s takes a key with all scopes, unless it needs a key without scopes",
-    async (_, route) => {
-      const all = await newKey({ scopes: SCOPE_NAMES });
-      const isUnrestricted = neededScopes(route.method, route.path) === "unrestricted";
-      expect((await codeOf(route, all)) === "scope_missing").toBe(isUnrestricted);
-    },
-  );
+  it.each(CLIENT_ROUTES)("$id takes a key with all scopes, unless it needs a key without scopes", async (route) => {
+    const all = await newKey({ scopes: SCOPE_NAMES });
+    expect((await codeOf(route, all)) === "scope_missing").toBe(route.access === "unscoped-key");
+  });
 });
 
 describe("a key with scopes", () => {

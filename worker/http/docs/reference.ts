@@ -17,7 +17,7 @@ import { formatsPage } from "./formats-page.ts";
 import { printJson } from "./print-json.ts";
 import { describe, schemasPage, table, typeOf } from "./schemas-page.ts";
 
-/** Stands for the service's origin in all pages (worker/http/docs/docs.ts). */
+/** Stands for the service's origin in all pages (worker/http/pages/docs.ts). */
 const ORIGIN = "https://copra.example.com";
 
 /** The OpenAPI document, and Markdown pages by their paths below docs/. */

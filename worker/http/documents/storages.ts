@@ -1,5 +1,6 @@
 // /v2/storages: storages that are kept under a name.
-import { type Context, Hono } from "hono";
+
+import type { Context } from "hono";
 import type { SavedStorage, SavedStorageList, StorageTest } from "#shared/api/storages.ts";
 import { AppError, type Failure } from "#shared/errors.ts";
 import { contractDate } from "#shared/job/job-view.ts";
@@ -18,40 +19,42 @@ import {
 import { settingsOf } from "../../settings.ts";
 import { resolveStorage } from "../../storage/resolve-storage.ts";
 import { tryStorage } from "../../storage/try-storage.ts";
-import { type ClientEnv, clientAuth } from "../auth/auth.ts";
+import type { ClientEnv } from "../auth/auth.ts";
 import { parseJson, readBytes } from "../body/read-body.ts";
 import { openTemplate, sealTemplate } from "../jobs/create/job-template.ts";
 import { creatorOf } from "../jobs/create/new-job.ts";
 import { findStorage, withSavedStorage } from "../jobs/create/saved-storage.ts";
+import { mount } from "../operation/mount.ts";
 import { jsonResponse } from "../responses/json-response.ts";
+import { SAVED_STORAGE_OPERATIONS } from "./storages.operations.ts";
 
 type Named = Context<ClientEnv, "/:name">;
 
-export const storages = new Hono<ClientEnv>({ strict: false })
-  .use(clientAuth)
-  .get("/", async (context) => {
+export const storages = mount(SAVED_STORAGE_OPERATIONS, {
+  listStorages: async (context) => {
     const rows = await listTemplates(context.env.DB, context.get("account").id, "storages");
     return jsonResponse(context, { storages: rows.map(viewSummary) } satisfies SavedStorageList);
-  })
-  .get("/:name", async (context) => {
+  },
+  getStorage: async (context) => {
     const row = await ownStorage(context);
     return jsonResponse(context, viewStorage(row, (await openTemplate(context.env, row)).body));
-  })
-  .put("/:name", put)
-  .delete("/:name", async (context) => {
+  },
+  putStorage: put,
+  deleteStorage: async (context) => {
     const row = await ownStorage(context);
     const { body } = await openTemplate(context.env, row);
     await deleteTemplate(context.env.DB, row.accountId, row.name, null);
     return jsonResponse(context, viewStorage(row, body));
-  })
-  .post("/:name/test", async (context) => {
+  },
+  testStorage: async (context) => {
     const { body } = await openTemplate(context.env, await ownStorage(context));
     const { storage, keys } = parsed(context, body);
     const creator = creatorOf(context);
     const resolved = await resolveStorage(storage, { ...creator, keys });
     const result = await tryStorage(resolved, keys, creator);
     return jsonResponse(context, result satisfies StorageTest);
-  });
+  },
+});
 
 async function put(context: Named): Promise<Response> {
   const { env } = context;

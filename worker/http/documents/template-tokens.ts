@@ -1,5 +1,6 @@
 // /v2/templates/:name/tokens: tokens of URLs that receive events of buckets.
-import { type Context, Hono } from "hono";
+
+import type { Context } from "hono";
 import type { Revoked } from "#shared/api/operator-responses.ts";
 import type { NewToken, TokenList } from "#shared/api/templates.ts";
 import { AppError } from "#shared/errors.ts";
@@ -8,19 +9,20 @@ import { contractDate } from "#shared/job/job-view.ts";
 import { randomBytes } from "../../crypto/bytes.ts";
 import { deleteToken, insertToken, listTokens, MAX_TOKENS, type TokenRow, tokenId } from "../../db/ingest-tokens.ts";
 import { settingsOf } from "../../settings.ts";
-import { type ClientEnv, clientAuth } from "../auth/auth.ts";
+import type { ClientEnv } from "../auth/auth.ts";
 import { tokenDigest } from "../ingest/ingest-events.ts";
 import { findOwnTemplate } from "../jobs/create/job-template.ts";
 import { creatorOf } from "../jobs/create/new-job.ts";
+import { mount } from "../operation/mount.ts";
 import { jsonResponse } from "../responses/json-response.ts";
+import { TOKEN_OPERATIONS } from "./templates.operations.ts";
 
-export const templateTokens = new Hono<ClientEnv>({ strict: false })
-  .use("/:name/tokens/*", clientAuth)
-  .get("/:name/tokens", async (context) => {
+export const templateTokens = mount(TOKEN_OPERATIONS, {
+  listIngestTokens: async (context) => {
     const rows = await listTokens(context.env.DB, context.get("account").id, await ownName(context));
     return jsonResponse(context, { tokens: rows.map(viewToken) } satisfies TokenList);
-  })
-  .post("/:name/tokens", async (context) => {
+  },
+  createIngestToken: async (context) => {
     const template = await ownName(context);
     const token = newToken(randomBytes);
     const accountId = context.get("account").id;
@@ -32,15 +34,16 @@ export const templateTokens = new Hono<ClientEnv>({ strict: false })
     const origin = settingsOf(context.env).publicUrl ?? new URL(context.req.url).origin;
     const url = `${origin}/v2/ingest/${template}/${token}`;
     return jsonResponse(context, { ...viewToken(row), url } satisfies NewToken, 201);
-  })
-  .delete("/:name/tokens/:id", async (context) => {
+  },
+  deleteIngestToken: async (context) => {
     const id = context.req.param("id");
     const template = context.req.param("name");
     if (await deleteToken(context.env.DB, context.get("account").id, template, id)) {
       return jsonResponse(context, { id, revoked: true } satisfies Revoked);
     }
     throw new AppError("credential_not_found", "The template has no token with this id");
-  });
+  },
+});
 
 /** The name of the template of the path. Throws AppError(template_not_found). */
 const ownName = async (context: Context<ClientEnv, "/:name/tokens">): Promise<string> =>

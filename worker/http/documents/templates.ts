@@ -1,5 +1,6 @@
 // /v2/templates: jobs that are stored under a name, with variables.
-import { type Context, Hono } from "hono";
+
+import type { Context } from "hono";
 import type { TemplateList, TemplateSummary, TemplateView } from "#shared/api/templates.ts";
 import { AppError } from "#shared/errors.ts";
 import { contractDate } from "#shared/job/job-view.ts";
@@ -18,31 +19,33 @@ import {
   type TemplateRow,
   versionsOf,
 } from "../../db/templates.ts";
-import { type ClientEnv, clientAuth } from "../auth/auth.ts";
+import type { ClientEnv } from "../auth/auth.ts";
 import { parseJson, readBytes } from "../body/read-body.ts";
 import { noTemplate, openTemplate, parseRef, sealTemplate } from "../jobs/create/job-template.ts";
+import { mount } from "../operation/mount.ts";
 import { parseQuery } from "../query/parse-query.ts";
 import { PutTemplateParameters } from "../query/template-query.ts";
 import { jsonResponse } from "../responses/json-response.ts";
+import { TEMPLATE_OPERATIONS } from "./templates.operations.ts";
 
 type Named = Context<ClientEnv, "/:name">;
 
-export const templates = new Hono<ClientEnv>({ strict: false })
-  .use(clientAuth)
-  .get("/", async (context) => {
+export const templates = mount(TEMPLATE_OPERATIONS, {
+  listTemplates: async (context) => {
     const rows = await listTemplates(context.env.DB, context.get("account").id, "templates");
     return jsonResponse(context, { templates: rows.map(viewSummary) } satisfies TemplateList);
-  })
-  .get("/:name", async (context) => viewTemplate(context, await ownTemplate(context)))
-  .put("/:name", put)
-  .delete("/:name", async (context) => {
+  },
+  getTemplate: async (context) => viewTemplate(context, await ownTemplate(context)),
+  putTemplate: put,
+  deleteTemplate: async (context) => {
     const row = await ownTemplate(context);
     // Jobs may name a version; only all versions together can be deleted.
     if (row.name !== context.req.param("name")) throw noTemplate(context.req.param("name"));
     const isDeleted = await deleteTemplate(context.env.DB, row.accountId, row.name, preconditionOf(context));
     if (!isDeleted) throw changedMeanwhile(row.name);
     return jsonResponse(context, viewSummary(row));
-  });
+  },
+});
 
 async function put(context: Named): Promise<Response> {
   const { env } = context;

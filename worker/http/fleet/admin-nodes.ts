@@ -1,19 +1,22 @@
 // /v2/admin/nodes: the operator lists nodes, and decides which nodes get work.
-import { type Context, Hono } from "hono";
+
+import type { Context } from "hono";
 import type { Node, NodeDetails, NodeHistory, NodeList } from "#shared/api/node-responses.ts";
 import { instant } from "#shared/api/task-responses.ts";
 import { AppError } from "#shared/errors.ts";
 import { STEP_MS } from "../../rpc/hub-reports.ts";
 import type { AdminEnv } from "../auth/auth.ts";
+import { mount } from "../operation/mount.ts";
 import { jsonResponse } from "../responses/json-response.ts";
 import { askAllHubs, type HubStub } from "./ask-hubs.ts";
+import { NODE_OPERATIONS } from "./fleet.operations.ts";
 
-export const adminNodes = new Hono<AdminEnv>({ strict: false })
-  .get("/nodes", async (context) => {
+export const adminNodes = mount(NODE_OPERATIONS, {
+  listNodes: async (context) => {
     const reports = (await askAllHubs(context.env, (hub) => hub.nodes())).flat();
     return jsonResponse(context, { nodes: reports.map(({ node }) => node).sort(byPoolAndName) } satisfies NodeList);
-  })
-  .get("/nodes/:id/history", async (context) => {
+  },
+  getNodeHistory: async (context) => {
     const id = context.req.param("id");
     const found = (await askAllHubs(context.env, (hub) => hub.history(id))).filter((one) => one !== null);
     const history = found.find(({ isConnected }) => isConnected) ?? found[0];
@@ -25,14 +28,14 @@ export const adminNodes = new Hono<AdminEnv>({ strict: false })
       speed: round(speed),
     }));
     return jsonResponse(context, { id, step_seconds: STEP_MS / 1000, steps } satisfies NodeHistory);
-  })
-  .get("/nodes/:id", (context) => respond(context, (hub, id) => hub.node(id)))
-  .post("/nodes/:id/drain", (context) => respond(context, (hub, id) => hub.drain(id)))
-  .post("/nodes/:id/cordon", (context) => respond(context, (hub, id) => hub.cordon(id, true)))
-  .post("/nodes/:id/uncordon", (context) => respond(context, (hub, id) => hub.cordon(id, false)))
-  .delete("/nodes/:id", (context) =>
+  },
+  getNode: (context) => respond(context, (hub, id) => hub.node(id)),
+  drainNode: (context) => respond(context, (hub, id) => hub.drain(id)),
+  cordonNode: (context) => respond(context, (hub, id) => hub.cordon(id, true)),
+  uncordonNode: (context) => respond(context, (hub, id) => hub.cordon(id, false)),
+  forgetNode: (context) =>
     respond(context, (hub, id) => hub.forget(id), "No node of this name is known and not connected; drain it first"),
-  );
+});
 
 const UNKNOWN = "No node of this name is connected, cordoned or has been here within a week";
 

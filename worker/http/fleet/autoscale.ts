@@ -1,19 +1,19 @@
 // GET /v2/autoscale: the amount of running and waiting work, for programs that add and remove machines.
-import { Hono } from "hono";
+import type { Context } from "hono";
 import type { Autoscale } from "#shared/api/node-responses.ts";
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 import type { QueueReport } from "../../rpc/hub-reports.ts";
-import { type AdminEnv, monitorAuth } from "../auth/auth.ts";
+import type { AdminEnv } from "../auth/auth.ts";
 import { jsonResponse } from "../responses/json-response.ts";
 import { allPools, askHubs } from "./ask-hubs.ts";
 
-export const autoscale = new Hono<AdminEnv>({ strict: false }).use(monitorAuth).get("/", async (context) => {
+export async function autoscale(context: Context<AdminEnv>): Promise<Response> {
   const pools = await allPools(context.env);
   // All hubs must answer: numbers that are too low would remove machines that have work.
   const reports = await askHubs(context.env, pools, (hub) => hub.demand());
   const queues = reports.flatMap((report) => report.queues);
   return jsonResponse(context, viewAutoscale(queues, pools) satisfies Autoscale);
-});
+}
 
 /** The amount of running and waiting work of a class. */
 type Demand = Autoscale["encode"];

@@ -1,7 +1,9 @@
 // The operator's side of the fleet, with nodes on real sockets.
+
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
+import { Autoscale, NodeDetails, NodeHistory, NodeList } from "#shared/api/node-responses.ts";
 import { NAME_IN_USE } from "#shared/protocol/frames.ts";
 import { GoneNodes } from "../../dispatch/operator/gone-nodes.ts";
 import { hubOf } from "../../rpc/hub.ts";
@@ -10,7 +12,6 @@ import { faultyDatabase } from "../../testing/faulty-database.ts";
 import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, PROBE, send } from "../../testing/jobs.ts";
 import { connect, hello, joined, newJob, settle, useNodes } from "../../testing/nodes.ts";
 import { app } from "../app.ts";
-import { RESPONSES } from "../openapi/components.ts";
 
 useNodes();
 
@@ -63,9 +64,9 @@ describe("GET /v2/admin/nodes", () => {
       hub: "hub:gpu",
       score: 0,
     });
-    expect(RESPONSES.NodeList.parse(body)).toEqual(body);
+    expect(NodeList.parse(body)).toEqual(body);
     const details = (await admin("GET", "/nodes/near")).body;
-    expect(RESPONSES.NodeDetails.parse(details)).toEqual(details);
+    expect(NodeDetails.parse(details)).toEqual(details);
     expect(details).toMatchObject({
       running: [{ lease: `${job.id}.inspect.1`, class: "inspect" }],
       capabilities: { ffmpegVersion: "7.0", cpus: 2 },
@@ -89,7 +90,7 @@ it("keeps the work of a node in steps of 15 minutes, also after the node has lef
   await vi.waitFor(async () => expect(await stateOf("a")).toBe("gone"));
   expect(await worked("busy")).toBe(true);
   const { body } = await admin("GET", "/nodes/a/history");
-  expect(RESPONSES.NodeHistory.parse(body)).toEqual(body);
+  expect(NodeHistory.parse(body)).toEqual(body);
   expect([body.id, body.step_seconds, body.steps.length]).toEqual(["a", 900, 96]);
   expect((await admin("GET", "/nodes/nobody/history")).status).toBe(404);
 });
@@ -231,7 +232,7 @@ describe("gone nodes", () => {
     await leave(node);
     await evictDurableObject(hubOf(env));
     const { body } = await admin("GET", "/nodes");
-    expect(RESPONSES.NodeList.parse(body)).toEqual(body);
+    expect(NodeList.parse(body)).toEqual(body);
     expect(body.nodes).toMatchObject([
       { id: "attic", state: "gone", pool: "default", leases: 0, lost_leases: [lease] },
     ]);
@@ -285,7 +286,7 @@ describe("GET /v2/autoscale and GET /metrics", () => {
     for (let count = 0; count < 3; count++) await newJob();
     const { lease } = (await node.next("assign")).assignment;
     const { body } = await send("/v2/autoscale", { headers: bearer(ADMIN) });
-    expect(RESPONSES.Autoscale.parse(body)).toEqual(body);
+    expect(Autoscale.parse(body)).toEqual(body);
     expect(body.inspect).toMatchObject({ wanted: 3, running: 1, waiting: 2, free: 0 });
     expect(body.encode).toMatchObject({ wanted: 3, running: 1, waiting: 2 });
     expect(body.pools).toMatchObject({ default: { encode: { free: 0 } }, gpu: { inspect: { wanted: 0 } } });

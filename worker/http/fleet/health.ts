@@ -1,11 +1,13 @@
 // GET /v2/health: the service is alive, and the number of connected nodes. GET /v2/health/ready: whether the service
 // can do its work, with reasons. Both are public. Their responses are cached for a second.
-import { Hono } from "hono";
+
 import type { Health, Ready } from "#shared/api/job-responses.ts";
 import type { Env } from "../../bindings.ts";
 import { listPools } from "../../db/node-pools.ts";
+import { mount } from "../operation/mount.ts";
 import { errorResponse, jsonResponse } from "../responses/json-response.ts";
 import { askHubs } from "./ask-hubs.ts";
+import { HEALTH_OPERATIONS } from "./health.operations.ts";
 import { type Readiness, readiness } from "./readiness.ts";
 
 /** Cache time of the hubs' answers: the routes are public. */
@@ -18,19 +20,20 @@ let pools: Cached<readonly string[]> | null = null;
 let nodes: Cached<number> | null = null;
 let ready: Cached<Readiness> | null = null;
 
-export const health = new Hono<{ Bindings: Env }>({ strict: false })
-  .get("/", async (context) => {
+export const health = mount(HEALTH_OPERATIONS, {
+  health: async (context) => {
     const now = Date.now();
     if (!nodes || now - nodes.at > KEEP_MS) nodes = { at: now, value: await countNodes(context.env, now) };
     return jsonResponse(context, { status: "ok", nodes: nodes.value } satisfies Health);
-  })
-  .get("/ready", async (context) => {
+  },
+  ready: async (context) => {
     const now = Date.now();
     if (!ready || now - ready.at > KEEP_MS) ready = { at: now, value: await readiness(context.env) };
     const { reasons, nodes } = ready.value;
     if (reasons.length === 0) return jsonResponse(context, { status: "ready", nodes } satisfies Ready);
     return errorResponse(context, "service_unavailable", `The service is not ready: ${reasons.join("; ")}`);
-  });
+  },
+});
 
 /**
  * Asks only the hubs of pools with a node token. These hubs have existed since the token was created. An object is

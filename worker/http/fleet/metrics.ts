@@ -1,22 +1,26 @@
-// GET /metrics: the state of the fleet, and usage, for Prometheus.
-import { Hono } from "hono";
+// GET /v2/autoscale. GET /metrics: the state of the fleet, and usage, for Prometheus.
 import { messageOf } from "#shared/log.ts";
 import type { Env } from "../../bindings.ts";
 import { type JobUsage, usageSince } from "../../db/usage.ts";
 import { dayOf } from "../../db/usage-day.ts";
 import { log } from "../../log.ts";
-import { type AdminEnv, monitorAuth } from "../auth/auth.ts";
+import { mount } from "../operation/mount.ts";
 import { allPools, askAvailableHubs } from "./ask-hubs.ts";
+import { autoscale } from "./autoscale.ts";
+import { MONITOR_OPERATIONS } from "./fleet.operations.ts";
 import { fleetMetrics } from "./fleet-metrics.ts";
 import { FORMATS, formatFor, type Metric, printMetrics, type Sample } from "./metrics-text.ts";
 
-export const metrics = new Hono<AdminEnv>({ strict: false }).use(monitorAuth).get("/", async (context) => {
-  const pools = await allPools(context.env);
-  const { answers, unavailable } = await askAvailableHubs(context.env, pools, (hub) => hub.demand());
-  const format = formatFor(context.req.header("accept"));
-  const used = await usageOrNone(context.env);
-  const text = printMetrics([...fleetMetrics(answers, unavailable, pools), ...used], format);
-  return context.body(text, 200, { "content-type": FORMATS[format], "cache-control": "no-store" });
+export const monitoring = mount(MONITOR_OPERATIONS, {
+  autoscale,
+  metrics: async (context) => {
+    const pools = await allPools(context.env);
+    const { answers, unavailable } = await askAvailableHubs(context.env, pools, (hub) => hub.demand());
+    const format = formatFor(context.req.header("accept"));
+    const used = await usageOrNone(context.env);
+    const text = printMetrics([...fleetMetrics(answers, unavailable, pools), ...used], format);
+    return context.body(text, 200, { "content-type": FORMATS[format], "cache-control": "no-store" });
+  },
 });
 
 /** While the database is unavailable, the metrics describe only the fleet. */

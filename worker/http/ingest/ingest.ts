@@ -1,5 +1,5 @@
 // /v2/ingest/:template/:token: events of buckets. The token is the credential.
-import { type Context, Hono } from "hono";
+import type { Context } from "hono";
 import { AppError } from "#shared/errors.ts";
 import { validationCode } from "#shared/template/bucket-events.ts";
 import type { Env } from "../../bindings.ts";
@@ -7,14 +7,16 @@ import { findToken } from "../../db/ingest-tokens.ts";
 import { findCredential } from "../auth/failed-attempts.ts";
 import { parseJson, readBytes } from "../body/read-body.ts";
 import type { JobCreator } from "../jobs/create/new-job.ts";
+import { mount } from "../operation/mount.ts";
 import { jsonResponse } from "../responses/json-response.ts";
 import { isSnsMessage, openSnsMessage } from "../webhooks/sns-messages.ts";
+import { INGEST_OPERATIONS } from "./ingest.operations.ts";
 import { ingestEvents, tokenDigest } from "./ingest-events.ts";
 
 type Receiving = Context<{ Bindings: Env }, "/:template/:token">;
 
-export const ingest = new Hono<{ Bindings: Env }>({ strict: false })
-  .post("/:template/:token", async (context) => {
+export const ingest = mount(INGEST_OPERATIONS, {
+  ingest: async (context) => {
     const creator = await creatorOfToken(context);
     const body = parseJson(await readBytes(context.req));
     const code = validationCode(body);
@@ -23,9 +25,10 @@ export const ingest = new Hono<{ Bindings: Env }>({ strict: false })
     if (message === null) return jsonResponse(context, { jobs: [], ignored: 0 });
     const events = message === undefined ? body : parseJson(new TextEncoder().encode(message));
     return jsonResponse(context, await ingestEvents(creator, context.req.param("template"), events));
-  })
+  },
+})
   // Event Grid's handshake for CloudEvents (CloudEvents, HTTP 1.1 Web Hooks, 4).
-  .on("OPTIONS", "/:template/:token", async (context) => {
+  .on("OPTIONS", "/v2/ingest/:template/:token", async (context) => {
     await creatorOfToken(context);
     context.header("webhook-allowed-origin", context.req.header("webhook-request-origin") ?? "");
     context.header("webhook-allowed-rate", "*");

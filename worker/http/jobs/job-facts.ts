@@ -1,19 +1,23 @@
 // GET /v2/jobs/:id/{tasks,commands,running,request,queue}: details about a job's work, from its object. The routes of
 // jobs contain these.
-import { type Context, Hono } from "hono";
+
+import type { Context } from "hono";
 import { AppError } from "#shared/errors.ts";
 import { withDeadline } from "../../rpc/deadline.ts";
 import { type JobFact, type JobResult, jobOf } from "../../rpc/job.ts";
 import type { ClientEnv } from "../auth/auth.ts";
+import { mount } from "../operation/mount.ts";
 import { jsonText } from "../responses/json-response.ts";
+import { JOB_FACT_OPERATIONS } from "./job-facts.operations.ts";
 import { ownJob } from "./own-job.ts";
 
-export const jobFacts = new Hono<ClientEnv>({ strict: false })
-  .get("/:id/tasks", (context) => respond(context, context.req.param("id"), "tasks"))
-  .get("/:id/commands", (context) => respond(context, context.req.param("id"), "commands"))
-  .get("/:id/running", (context) => respond(context, context.req.param("id"), "running"))
-  .get("/:id/request", (context) => respond(context, context.req.param("id"), "request"))
-  .get("/:id/queue", (context) => respond(context, context.req.param("id"), "queue"));
+export const jobFacts = mount(JOB_FACT_OPERATIONS, {
+  getJobTasks: (context) => respond(context, context.req.param("id"), "tasks"),
+  getJobCommands: (context) => respond(context, context.req.param("id"), "commands"),
+  getJobRunningCommands: (context) => respond(context, context.req.param("id"), "running"),
+  getJobRequest: (context) => respond(context, context.req.param("id"), "request"),
+  getJobQueue: (context) => respond(context, context.req.param("id"), "queue"),
+});
 
 /** Responds with the body that the job's object makes (rpc/job.ts). */
 async function respond(context: Context<ClientEnv>, id: string, fact: JobFact): Promise<Response> {

@@ -1,6 +1,6 @@
-// /v2/jobs: list; /v2/jobs/counts; /v2/jobs/batch; /v2/jobs/cancel and /v2/jobs/retry for many jobs. The routes of jobs
-// contain these.
-import { type Context, Hono } from "hono";
+// /v2/jobs: list; /v2/jobs/counts; /v2/jobs/batch; /v2/jobs/cancel and /v2/jobs/retry for many jobs.
+
+import type { Context } from "hono";
 import { BatchBody, MAX_BATCH_BYTES } from "#shared/api/job-batch.ts";
 import { BulkBody, type BulkResult, type JobCounts } from "#shared/api/job-lists.ts";
 import type { JobList } from "#shared/api/job-responses.ts";
@@ -11,36 +11,41 @@ import { listJobs, listPlaces } from "../../db/job-list.ts";
 import type { ClientEnv } from "../auth/auth.ts";
 import { readBody } from "../body/read-body.ts";
 import { DryRunSwitch } from "../dry-run/assumed-source.ts";
+import { mount } from "../operation/mount.ts";
 import { cursorOf, filterOf, parseCountQuery, parseListQuery, placeOf } from "../query/list-query.ts";
 import { parseQuery } from "../query/parse-query.ts";
 import { jsonResponse } from "../responses/json-response.ts";
 import { creatorOf } from "./create/new-job.ts";
 import { actOnJobs, cancelJob, retryJob } from "./job-actions.ts";
 import { createBatch } from "./job-batch.ts";
+import { JOB_LIST_OPERATIONS } from "./job-lists.operations.ts";
 
-export const jobLists = new Hono<ClientEnv>({ strict: false })
-  .get("/", async (context) => {
-    const wanted = parseListQuery(context.req.query());
-    const { jobs, next } = await listJobs(context.env.DB, context.get("account").id, wanted);
-    return jsonResponse(context, {
-      jobs: jobs.map(({ view }) => JSON.parse(view)),
-      next_cursor: next && cursorOf(next, wanted.filter.sort),
-    } satisfies JobList);
-  })
-  .get("/counts", async (context) => {
+export const jobLists = mount(JOB_LIST_OPERATIONS, {
+  countJobs: async (context) => {
     const filter = parseCountQuery(context.req.query());
     const { counts, isCapped } = await countJobs(context.env.DB, context.get("account").id, filter);
     return jsonResponse(context, { counts, capped: isCapped } satisfies JobCounts);
-  })
-  .post("/batch", async (context) => {
+  },
+  createJobs: async (context) => {
     const { dry_run: isDryRun } = parseQuery(DryRunSwitch, context.req.query());
     const batch = await readBody(context.req, BatchBody, "request_not_valid", MAX_BATCH_BYTES);
     const key = context.req.header("idempotency-key") ?? null;
     const trace = readTraceContext(context.req.raw.headers);
     return jsonResponse(context, await createBatch(creatorOf(context), batch, { key, trace, isDryRun }));
-  })
-  .post("/cancel", (context) => bulk(context, cancelJob, ["job.starting"]))
-  .post("/retry", (context) => bulk(context, retryJob, ["job.failed", "job.aborted"]));
+  },
+  cancelJobs: (context) => bulk(context, cancelJob, ["job.starting"]),
+  retryJobs: (context) => bulk(context, retryJob, ["job.failed", "job.aborted"]),
+});
+
+/** GET /v2/jobs. */
+export async function listPage(context: Context<ClientEnv>): Promise<Response> {
+  const wanted = parseListQuery(context.req.query());
+  const { jobs, next } = await listJobs(context.env.DB, context.get("account").id, wanted);
+  return jsonResponse(context, {
+    jobs: jobs.map(({ view }) => JSON.parse(view)),
+    next_cursor: next && cursorOf(next, wanted.filter.sort),
+  } satisfies JobList);
+}
 
 /** `possible`: the statuses that allow the action. They replace a missing status in the filter. */
 async function bulk(

@@ -1,5 +1,6 @@
 // /v2/probes: facts that a node finds about a source, without a job.
-import { type Context, Hono } from "hono";
+
+import type { Context } from "hono";
 import type { ProbeView } from "#shared/api/probe-responses.ts";
 import { AppError } from "#shared/errors.ts";
 import { isJobId, newJobId } from "#shared/ids.ts";
@@ -10,18 +11,19 @@ import { sealJobSecrets } from "../../job/secrets/job-secrets.ts";
 import { CALL_LIMIT_MS, withDeadline } from "../../rpc/deadline.ts";
 import { type JobResult, jobOf, PROBE_NOT_FOUND } from "../../rpc/job.ts";
 import { settingsOf } from "../../settings.ts";
-import { type ClientEnv, clientAuth } from "../auth/auth.ts";
+import type { ClientEnv } from "../auth/auth.ts";
 import { parseJson, readBytes } from "../body/read-body.ts";
+import { mount } from "../operation/mount.ts";
 import { parseQuery } from "../query/parse-query.ts";
 import { ProbeParameters } from "../query/probe-query.ts";
 import { jsonResponse } from "../responses/json-response.ts";
 import { requireJobQuota } from "./create/job-quota.ts";
 import { creatorOf, shareOf, startJob } from "./create/new-job.ts";
 import { resolveInput } from "./create/resolve-input.ts";
+import { PROBE_OPERATIONS } from "./probes.operations.ts";
 
-export const probes = new Hono<ClientEnv>({ strict: false })
-  .use(clientAuth)
-  .post("/", async (context) => {
+export const probes = mount(PROBE_OPERATIONS, {
+  createProbe: async (context) => {
     const { wait } = parseQuery(ProbeParameters, context.req.query());
     const { sealingKeys, allowPrivate } = settingsOf(context.env);
     const parsed = parseProbeRequest(parseJson(await readBytes(context.req)), allowPrivate);
@@ -51,11 +53,12 @@ export const probes = new Hono<ClientEnv>({ strict: false })
     });
     const probe = await probeOf(context, id, wait);
     return jsonResponse(context, probe, probe.completed_at === null ? 202 : 200);
-  })
-  .get("/:id", async (context) => {
+  },
+  getProbe: async (context) => {
     const { wait } = parseQuery(ProbeParameters, context.req.query());
     return jsonResponse(context, await probeOf(context, context.req.param("id"), wait));
-  });
+  },
+});
 
 /** Returns the probe. Throws AppError(probe_not_found). */
 export async function probeOf(context: Context<ClientEnv>, id: string, waitSeconds = 0): Promise<ProbeView> {

@@ -1,7 +1,8 @@
 // The OpenAPI document, created once from the tables and schemas of the service.
+
+import { TAGS } from "../operation/operation.ts";
 import { componentSchemas } from "./components.ts";
 import type { OpenApiDocument } from "./document-shape.ts";
-import { TAGS } from "./operation.ts";
 import { OPERATIONS } from "./operations.ts";
 import { viewPaths } from "./paths.ts";
 import { viewWebhooks } from "./webhooks.ts";

@@ -1,16 +1,21 @@
 // JSON Schema (2020-12, the dialect of OpenAPI 3.1) of the zod schemas for requests and responses.
 import * as z from "zod";
+import type { NamedSchema } from "../operation/operation.ts";
 
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
 /** The reference to a named schema of the document. */
 export const schemaRef = (name: string): string => `#/components/schemas/${name}`;
 
-/** The JSON Schemas of named zod schemas, which refer to each other by name. */
-export function jsonSchemas(named: Readonly<Record<string, z.ZodType>>): Record<string, JsonSchema> {
-  const registry = z.registry<{ id: string }>();
-  for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
-  const { schemas } = z.toJSONSchema(registry, { ...OPTIONS, uri: schemaRef });
+/** The id of a named schema. */
+export const nameOf = (schema: NamedSchema): string =>
+  typeof schema === "string" ? schema : (z.globalRegistry.get(schema)?.id ?? "");
+
+export const refTo = (schema: NamedSchema): JsonSchema => ({ $ref: schemaRef(nameOf(schema)) });
+
+/** The JSON Schemas of all zod schemas with an id, which refer to each other by it. */
+export function jsonSchemas(): Record<string, JsonSchema> {
+  const { schemas } = z.toJSONSchema(z.globalRegistry, { ...OPTIONS, uri: schemaRef });
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, withoutUri(schema)]));
 }
 

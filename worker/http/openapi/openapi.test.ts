@@ -1,27 +1,18 @@
 import { exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { AlertBody } from "#shared/api/alerts.ts";
-import { BatchBody } from "#shared/api/job-batch.ts";
-import { BulkBody } from "#shared/api/job-lists.ts";
-import { ReplayBody, TestBody } from "#shared/api/notification-requests.ts";
-import { KeyBody, LimitsBody, NamedBody, NodeTokenBody, ResealBody } from "#shared/api/operator-requests.ts";
-import { LinkBody, OnceBody } from "#shared/api/session.ts";
-import { UploadLinkBody } from "#shared/api/upload-links.ts";
-import { UploadBody } from "#shared/api/uploads.ts";
+import { ErrorBody } from "#shared/api/job-responses.ts";
 import { ERRORS } from "#shared/errors.ts";
 import { NotificationPayload } from "#shared/job/notification-payload.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
-import { ProbeBody } from "#shared/request/probe-request.ts";
-import { JobChanges } from "#shared/request/settings-section.ts";
-import { StorageBody } from "#shared/request/storage/storage-section.ts";
+import { parseStorage } from "#shared/request/storage/storage-section.ts";
 import { parseTemplate } from "#shared/template/template-body.ts";
 import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../../testing/jobs.ts";
-import { app } from "../app.ts";
-import { RESPONSES, type ResponseName } from "./components.ts";
+import { fill, ROUTES } from "../../testing/routes.ts";
+import { PAYLOAD_EXAMPLES } from "../operation/examples/payloads.ts";
+import { routeParts } from "../operation/operation.ts";
 import { openApiDocument } from "./document.ts";
-import { PAYLOAD_EXAMPLES } from "./examples/payloads.ts";
 import { OPERATIONS } from "./operations.ts";
-import { COMMON_CODES, templatePath } from "./paths.ts";
+import { codesOf, exampleOf } from "./paths.ts";
 
 describe("GET /v2/openapi.json", () => {
   it("returns the document to anyone, and 304 if it has not changed", async () => {
@@ -41,29 +32,13 @@ describe("GET /v2/openapi.json", () => {
   });
 });
 
-describe("OpenAPI document", () => {
-  /** Routes outside the document: for nodes alone, at signed or secret addresses; the redirect from /; and pages. */
-  const PRIVATE = [
-    ...[
-      /^OPTIONS \/v2\/ingest\//,
-      /^\S+ \/v2\/nodes\//,
-      /^PUT \/storage\//,
-      /^GET \/storage\/uploads\//,
-      /^\S+ \/v2\/links\//,
-    ],
-    ...[/^GET \/$/, /^GET \/(dashboard|assets|guides|docs)\//, /^GET \/llms(-full)?\.txt$/],
-  ];
-  const served = app.routes
-    // Middleware, and responses to methods that a path does not have.
-    .filter(({ method }) => method !== "ALL")
-    .map(({ method, path }) => `${method} ${templatePath(path.replace(/\{.*?\}/g, ""))}`)
-    .filter((route) => !PRIVATE.some((pattern) => pattern.test(route)));
+const served = new Set(ROUTES.map(({ method, path }) => `${method} ${path}`));
 
-  it("contains all public routes, and no other routes", () => {
-    const named = OPERATIONS.map(({ method, path }) => `${method.toUpperCase()} ${templatePath(path)}`);
+describe("OpenAPI document", () => {
+  it("describes each operation that the app serves, under an id of its own", () => {
     // Hono serves HEAD by the routes of GET.
-    const asServed = named.map((route) => route.replace(/^HEAD /, "GET "));
-    expect([...new Set(asServed)].sort()).toEqual([...new Set(served)].sort());
+    const missing = OPERATIONS.filter(({ route }) => !served.has(route.replace(/^HEAD /, "GET ")));
+    expect(missing).toEqual([]);
     expect(new Set(OPERATIONS.map(({ id }) => id)).size).toBe(OPERATIONS.length);
   });
 
@@ -81,7 +56,7 @@ describe("OpenAPI document", () => {
       ...["upload_link_ended", "upload_checksum_mismatch"],
       ...["route_not_found", "method_not_allowed"],
     ];
-    const named = [...OPERATIONS.flatMap(({ codes }) => codes), ...Object.values(COMMON_CODES).flat()];
+    const named = OPERATIONS.flatMap(codesOf);
     const answering = Object.entries(ERRORS).filter(([, { http }]) => http !== null);
     expect([...new Set([...named, ...elsewhere])].sort()).toEqual(answering.map(([code]) => code).sort());
   });
@@ -89,44 +64,22 @@ describe("OpenAPI document", () => {
 
 describe("examples in the OpenAPI document", () => {
   const responses = OPERATIONS.flatMap(({ id, responses }) =>
-    responses.flatMap(({ content }) =>
-      content && "json" in content ? [[id, content.json, content.example] as const] : [],
-    ),
+    responses.flatMap(({ status, content }) => (content && "json" in content ? [{ id, status, content }] : [])),
   );
-  it.each(responses)("the example response of %s matches the schema %s", (_, name, example) => {
-    expect(RESPONSES[name].parse(example)).toEqual(example);
+  it.each(responses)("the example response $status of $id matches its schema", ({ content }) => {
+    expect(content.json.parse(exampleOf(content))).toEqual(exampleOf(content));
   });
 
-  const BODIES = {
-    NotificationTest: TestBody,
-    Replay: ReplayBody,
-    Named: NamedBody,
-    NodeToken: NodeTokenBody,
-    Limits: LimitsBody,
-    KeyRestrictions: KeyBody,
-    Reseal: ResealBody,
-    NewAlert: AlertBody,
-    Bulk: BulkBody,
-    Batch: BatchBody,
-    ChangedJob: JobChanges,
-    NewProbe: ProbeBody,
-    NewUpload: UploadBody,
-    NewUploadLink: UploadLinkBody,
-    Once: OnceBody,
-    NewSessionLink: LinkBody,
-    Storage: StorageBody,
+  const PARSERS = {
+    JobRequest: (value: unknown) => parseJobRequest(value, "none").ok,
+    NewTemplate: (value: unknown) => parseTemplate(value).ok,
+    Storage: (value: unknown) => parseStorage(value, "none").ok,
   };
   const bodies = OPERATIONS.flatMap(({ id, body }) =>
-    body ? Object.values(body.examples).map(({ summary, value }) => [id, summary, body.json, value] as const) : [],
+    body ? Object.values(body.examples).map(({ summary, value }) => ({ id, summary, schema: body.json, value })) : [],
   );
-  it.each(bodies)("the parser accepts the example request of %s: %s", (_, _summary, name, value) => {
-    const isTaken =
-      name === "JobRequest"
-        ? parseJobRequest(value, "none")
-        : name === "NewTemplate"
-          ? parseTemplate(value)
-          : { ok: BODIES[name].safeParse(value).success };
-    expect(isTaken).toMatchObject({ ok: true });
+  it.each(bodies)("the parser accepts the example request of $id: $summary", ({ schema, value }) => {
+    expect(typeof schema === "string" ? PARSERS[schema](value) : schema.safeParse(value).success).toBe(true);
   });
 
   it.each(Object.entries(PAYLOAD_EXAMPLES))("the example notification %s matches its schema", (event, payload) => {
@@ -144,44 +97,30 @@ describe("real responses", () => {
     await send(`/v2/jobs/${job}`, { method: "DELETE", headers: basic(account.key) });
   });
 
-  const rows: [method: string, path: string, name: ResponseName][] = [
-    ["POST", "/v2/jobs", "Job"],
-    ["POST", "/v2/jobs?dry_run=true", "DryRunPlan"],
-    ["GET", "/v2/jobs", "JobList"],
-    ["GET", "/v2/jobs/counts", "JobCounts"],
-    ["GET", "/v2/jobs/JOB", "Job"],
-    ["GET", "/v2/jobs/JOB/tasks", "TaskList"],
-    ["GET", "/v2/jobs/JOB/commands", "CommandList"],
-    ["GET", "/v2/jobs/JOB/running", "RunningCommandList"],
-    ["GET", "/v2/jobs/JOB/request", "RequestView"],
-    ["GET", "/v2/jobs/JOB/queue", "QueueView"],
-    ["GET", "/v2/jobs/JOB/notifications", "NotificationLog"],
-    ["GET", "/v2/uploads", "UploadList"],
-    ["PUT", "/v2/templates/web", "Template"],
-    ["GET", "/v2/templates", "TemplateList"],
-    ["GET", "/v2/storages", "SavedStorageList"],
-    ["POST", "/v2/jobs/JOB/retry", "Job"],
-    ["GET", "/v2/metadata/jobs/JOB", "JobMetadata"],
-    ["GET", "/v2/metadata/jobs/JOB/input", "Error"],
-    ["GET", "/v2/health", "Health"],
-    ["GET", "/v2/health/ready", "Ready"],
-    ["POST", "/v2/admin/accounts", "NewAccount"],
-    ["GET", "/v2/admin/accounts", "AccountList"],
-    ["POST", "/v2/admin/accounts/ACCOUNT/keys", "NewKey"],
-    ["GET", "/v2/admin/accounts/ACCOUNT/keys", "KeyList"],
-    ["POST", "/v2/admin/node-tokens", "NewNodeToken"],
-    ["GET", "/v2/admin/node-tokens", "NodeTokenList"],
+  /** Ids of operations, some with a query. */
+  const rows = [
+    ...["createJob", "createJob?dry_run=true", "listJobs", "countJobs", "getJob", "getJobTasks", "getJobCommands"],
+    ...["getJobRunningCommands", "getJobRequest", "getJobQueue", "listNotifications", "listUploads", "putTemplate"],
+    ...["listTemplates", "listStorages", "retryJob", "getJobMetadata", "getKeyMetadata", "health", "ready"],
+    ...["createAccount", "listAccounts", "createKey", "listKeys", "createNodeToken", "listNodeTokens"],
   ];
-  const adminBody = (path: string): object =>
-    path.endsWith("/keys") ? { scopes: ["jobs:read"], expires_at: "2100-01-01T00:00:00Z" } : { name: "test" };
-  it.each(rows)("the real response of %s %s matches the schema %s", async (method, path, name) => {
-    const isAdmin = path.startsWith("/v2/admin");
-    const { body } = await send(path.replace("JOB", job).replace("ACCOUNT", account.id), {
+  const adminBody = (id: string): object =>
+    id === "createKey" ? { scopes: ["jobs:read"], expires_at: "2100-01-01T00:00:00Z" } : { name: "test" };
+  it.each(rows)("the real response of %s matches the schema of its status", async (row) => {
+    const [id = "", query = ""] = row.split(/(?=\?)/);
+    const operation = OPERATIONS.find((operation) => operation.id === id);
+    const [method, path] = routeParts(operation?.route ?? "GET /");
+    const isAdmin = operation?.access === "operator";
+    const values = { id: isAdmin ? account.id : job, name: "web", key: "input" };
+    const { status, body } = await send(fill({ path }, values) + query, {
       method,
       headers: isAdmin ? bearer(ADMIN) : basic(account.key),
-      ...(method === "GET" ? {} : { body: isAdmin ? adminBody(path) : jobBody() }),
+      ...(method === "GET" ? {} : { body: isAdmin ? adminBody(id) : jobBody() }),
     });
+    const content = operation?.responses.find((response) => response.status === status)?.content;
+    const schema = content && "json" in content ? content.json : ErrorBody;
+    expect(status < 300).toBe(schema !== ErrorBody);
     // Parsing drops fields that the schema does not name.
-    expect(RESPONSES[name].parse(body)).toEqual(body);
+    expect(schema.parse(body)).toEqual(body);
   });
 });

@@ -1,6 +1,17 @@
 // Converts the operations to the `paths` of OpenAPI.
+import type * as z from "zod";
 import { ERRORS } from "#shared/errors.ts";
-import { neededScopes } from "../auth/scopes.ts";
+import { RESPONSE_EXAMPLES } from "../operation/examples/responses.ts";
+import {
+  type Access,
+  type Code,
+  type Content,
+  isForKeys,
+  type NamedSchema,
+  type Operation,
+  type Parameter,
+  routeParts,
+} from "../operation/operation.ts";
 import type {
   ContentObject,
   ExampleObject,
@@ -9,10 +20,7 @@ import type {
   Paths,
   ResponseObject,
 } from "./document-shape.ts";
-import { type JsonSchema, jsonSchema, schemaRef } from "./json-schema.ts";
-import type { Access, Content, Operation, Parameter } from "./operation.ts";
-
-type Code = keyof typeof ERRORS;
+import { jsonSchema, nameOf, refTo, schemaRef } from "./json-schema.ts";
 
 const WITH_CREDENTIAL: readonly Code[] = [
   "authentication_failed",
@@ -22,77 +30,64 @@ const WITH_CREDENTIAL: readonly Code[] = [
   "service_unavailable",
 ];
 
-/** Error codes of all operations with the same access. */
-export const COMMON_CODES: Readonly<Record<Access, readonly Code[]>> = {
-  anyone: ["internal_error", "service_unavailable"],
-  client: [...WITH_CREDENTIAL, "scope_missing"],
-  operator: WITH_CREDENTIAL,
-  monitor: WITH_CREDENTIAL,
-  session: WITH_CREDENTIAL,
-};
+/** All error codes of an operation. */
+export const codesOf = ({ access, parameters = [], body, codes = [] }: Operation): readonly Code[] => [
+  ...(body ? (["json_not_valid", body.code ?? "request_not_valid", "body_too_large"] as const) : []),
+  ...(parameters.some((parameter) => parameter.in === "query") ? (["query_not_valid"] as const) : []),
+  ...codes,
+  ...(access === "anyone" ? (["internal_error", "service_unavailable"] as const) : WITH_CREDENTIAL),
+  ...(isForKeys(access) ? (["scope_missing"] as const) : []),
+];
 
 /** Names of the document's security schemes; none: public. */
-const SECURITY: Readonly<Record<Access, readonly string[]>> = {
+const SECURITY = {
   anyone: [],
-  client: ["apiKey", "session"],
   operator: ["adminToken", "session"],
   monitor: ["metricsToken", "adminToken", "session"],
   session: ["apiKey", "adminToken", "session"],
-};
+} as const;
+
+const securityOf = (access: Access): readonly string[] =>
+  isForKeys(access) ? ["apiKey", "session"] : SECURITY[access];
 
 /** `/v2/jobs/:id` → `/v2/jobs/{id}`. */
-export const templatePath = (path: string): string => path.replace(/:(\w+)/g, "{$1}");
+export const templatePath = (path: string): string => path.replace(/:(\w+)(?:\{.*?\})?/g, "{$1}");
 
 export function viewPaths(operations: readonly Operation[]): Paths {
   const paths: Record<string, Record<string, OperationObject>> = {};
   for (const operation of operations) {
-    const path = templatePath(operation.path);
-    paths[path] = { ...paths[path], [operation.method]: viewOperation(operation) };
+    const [method, path] = routeParts(operation.route);
+    const template = templatePath(path);
+    paths[template] = { ...paths[template], [method.toLowerCase()]: viewOperation(operation) };
   }
   return paths;
 }
 
 /** A sentence about the scopes that an API key with scopes needs. */
-function scopeText(method: string, path: string): string {
-  const needed = neededScopes(method.toUpperCase().replace("HEAD", "GET"), path);
-  if (needed === null) return "";
-  if (needed === "unrestricted") return "Not for API keys with scopes.";
-  if (needed === "job") {
+function scopeText(access: Access): string {
+  if (!isForKeys(access)) return "";
+  if (access === "unscoped-key") return "Not for API keys with scopes.";
+  if (access === "job-key") {
     return "An API key with scopes needs `jobs:create`, or `templates:use` for a body of `template` and `vars`.";
   }
-  return `An API key with scopes needs ${needed.map((scope) => `\`${scope}\``).join(" and ")}.`;
+  return `An API key with scopes needs ${access.map((scope) => `\`${scope}\``).join(" and ")}.`;
 }
 
-function viewOperation({
-  id,
-  tag,
-  summary,
-  description = "",
-  access,
-  parameters,
-  body,
-  bytes,
-  responses: declared,
-  ...rest
-}: Operation): OperationObject {
-  const about = [description, scopeText(rest.method, rest.path)].filter(Boolean).join("\n\n");
+function viewOperation(operation: Operation): OperationObject {
+  const { id, tag, summary, description = "", access, parameters = [], body, bytes, responses } = operation;
+  const about = [description, scopeText(access)].filter(Boolean).join("\n\n");
   return {
     operationId: id,
     tags: [tag],
     summary,
     ...(about ? { description: about } : {}),
-    security: SECURITY[access].map((scheme) => ({ [scheme]: [] })),
-    ...(parameters ? { parameters: parameters.map(viewParameter) } : {}),
+    security: securityOf(access).map((scheme) => ({ [scheme]: [] })),
+    ...(parameters.length > 0 ? { parameters: parameters.map(viewParameter) } : {}),
     ...(body
-      ? {
-          requestBody: {
-            required: body.isOptional !== true,
-            content: jsonContent({ $ref: schemaRef(body.json) }, body.examples),
-          },
-        }
+      ? { requestBody: { required: body.isOptional !== true, content: jsonContent(body.json, body.examples) } }
       : {}),
     ...(bytes ? { requestBody: { required: true, content: { "application/octet-stream": {} } } } : {}),
-    responses: { ...successes({ declared }), ...failures(rest, access) },
+    responses: { ...successes(responses), ...failures(operation) },
   };
 }
 
@@ -109,51 +104,53 @@ function viewParameter({ name, in: place, description, required, schema, example
   };
 }
 
-const jsonContent = (schema: JsonSchema, examples: Readonly<Record<string, ExampleObject>>): ContentObject => ({
-  "application/json": { schema, examples },
+const jsonContent = (schema: NamedSchema, examples: Readonly<Record<string, ExampleObject>>): ContentObject => ({
+  "application/json": { schema: refTo(schema), examples },
 });
 
 type Responses = Record<string, ResponseObject>;
 
-function successes({ declared }: { readonly declared: Operation["responses"] }): Responses {
-  const views = declared.map(({ status, description, content }) => {
-    return [String(status), { description, ...(content ? { content: viewContent(content) } : {}) }] as const;
-  });
-  return Object.fromEntries(views);
-}
+const successes = (responses: Operation["responses"]): Responses =>
+  Object.fromEntries(
+    responses.map(({ status, description, content }) => [
+      String(status),
+      { description, ...(content ? { content: viewContent(content) } : {}) },
+    ]),
+  );
 
 function viewContent(content: Content): ContentObject {
-  if ("json" in content)
-    return jsonContent({ $ref: schemaRef(content.json) }, { response: { value: content.example } });
+  if ("json" in content) return jsonContent(content.json, { response: { value: exampleOf(content) } });
   return { [content.mediaType]: { ...(content.example === undefined ? {} : { example: content.example }) } };
 }
 
+const EXAMPLES: ReadonlyMap<string, unknown> = new Map(Object.entries(RESPONSE_EXAMPLES));
+
+/** The example of a JSON response. */
+export const exampleOf = ({ json, example }: Extract<Content, { json: z.ZodType }>): unknown =>
+  example ?? EXAMPLES.get(nameOf(json));
+
 /** A response for each HTTP status of the error codes. */
-function failures({ codes, method }: Pick<Operation, "codes" | "method">, access: Access): Responses {
-  const byStatus = new Map<number, Code[]>();
-  for (const code of [...codes, ...COMMON_CODES[access]]) {
-    const status = ERRORS[code].http;
-    if (status !== null) byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
-  }
-  const views = [...byStatus].map(
-    ([status, ofStatus]) => [String(status), viewFailure(status, ofStatus, method)] as const,
+function failures(operation: Operation): Responses {
+  const [method] = routeParts(operation.route);
+  const byStatus = Map.groupBy(codesOf(operation), (code) => ERRORS[code].http);
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [String(status), viewFailure(status, codes, method)]),
   );
-  return Object.fromEntries(views);
 }
 
-const FAILURE_HEADERS: ReadonlyMap<number, string> = new Map([
+const FAILURE_HEADERS: ReadonlyMap<number | null, string> = new Map([
   [401, "WWW-Authenticate"],
   [429, "Retry-After"],
   [503, "Retry-After"],
 ]);
 
-function viewFailure(status: number, codes: readonly Code[], method: Operation["method"]): ResponseObject {
+function viewFailure(status: number | null, codes: readonly Code[], method: string): ResponseObject {
   const header = FAILURE_HEADERS.get(status);
   return {
     description: codes.map((code) => `- \`${code}\`: ${ERRORS[code].description}`).join("\n"),
     "x-error-codes": codes,
     ...(header ? { headers: { [header]: { schema: { type: "string" } } } } : {}),
     // Responses to HEAD have no body.
-    ...(method === "head" ? {} : { content: { "application/json": { schema: { $ref: schemaRef("Error") } } } }),
+    ...(method === "HEAD" ? {} : { content: { "application/json": { schema: { $ref: schemaRef("Error") } } } }),
   };
 }

@@ -1,21 +1,22 @@
 // The notifications as `webhooks` of OpenAPI: an entry per event.
+import type * as z from "zod";
 import { ALWAYS_SENT, NOTIFICATION_EVENTS, type NotificationEvent } from "#shared/job/notification.ts";
-import type { PayloadName } from "./components.ts";
+import { InputPayload, JobPayload, OutputPayload } from "#shared/job/notification-payload.ts";
+import { PAYLOAD_EXAMPLES } from "../operation/examples/payloads.ts";
 import type { OpenApiDocument, WebhookObject } from "./document-shape.ts";
-import { PAYLOAD_EXAMPLES } from "./examples/payloads.ts";
-import { schemaRef } from "./json-schema.ts";
+import { refTo } from "./json-schema.ts";
 
-export const EVENT_DESCRIPTIONS: Readonly<Record<NotificationEvent, { payload: PayloadName; summary: string }>> = {
-  "input.transferred": { payload: "InputPayload", summary: "The input was fetched and probed" },
+export const EVENT_DESCRIPTIONS: Readonly<Record<NotificationEvent, { payload: z.ZodType; summary: string }>> = {
+  "input.transferred": { payload: InputPayload, summary: "The input was fetched and probed" },
   "input.failed": {
-    payload: "InputPayload",
+    payload: InputPayload,
     summary: "The input could not be fetched or read, or is not a media file",
   },
-  "output.completed": { payload: "OutputPayload", summary: "An output was created and uploaded" },
-  "output.failed": { payload: "OutputPayload", summary: "An output could not be created or uploaded" },
-  "job.completed": { payload: "JobPayload", summary: "All outputs were created or skipped" },
-  "job.failed": { payload: "JobPayload", summary: "The job ended, and the input or at least one output failed" },
-  "job.aborted": { payload: "JobPayload", summary: "A client canceled the job" },
+  "output.completed": { payload: OutputPayload, summary: "An output was created and uploaded" },
+  "output.failed": { payload: OutputPayload, summary: "An output could not be created or uploaded" },
+  "job.completed": { payload: JobPayload, summary: "All outputs were created or skipped" },
+  "job.failed": { payload: JobPayload, summary: "The job ended, and the input or at least one output failed" },
+  "job.aborted": { payload: JobPayload, summary: "A client canceled the job" },
 };
 
 /** Headers of all notifications by HTTP (Standard Webhooks). */
@@ -55,7 +56,7 @@ function viewWebhook(event: NotificationEvent): { post: WebhookObject } {
       requestBody: {
         required: true,
         content: {
-          "application/json": { schema: { $ref: schemaRef(payload) }, examples: { [event]: { value: example } } },
+          "application/json": { schema: refTo(payload), examples: { [event]: { value: example } } },
         },
       },
       responses: {

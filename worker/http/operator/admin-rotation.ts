@@ -1,5 +1,5 @@
 // /v2/admin: limits and webhook secrets of accounts, and the keys that encrypt stored secrets.
-import { Hono } from "hono";
+
 import { LimitsBody, ResealBody } from "#shared/api/operator-requests.ts";
 import type { AccountLimits, Resealed } from "#shared/api/operator-responses.ts";
 import { AppError } from "#shared/errors.ts";
@@ -23,11 +23,12 @@ import { withDeadline } from "../../rpc/deadline.ts";
 import { type JobResult, jobOf } from "../../rpc/job.ts";
 import { settingsOf } from "../../settings.ts";
 import { alertContext } from "../alerts/send-alert.ts";
-import type { AdminEnv } from "../auth/auth.ts";
 import { readBody } from "../body/read-body.ts";
 import { templateContext } from "../jobs/create/job-template.ts";
+import type { Handlers } from "../operation/mount.ts";
 import { jsonResponse } from "../responses/json-response.ts";
 import { rotateWebhookSecret } from "../webhooks/webhook-secrets.ts";
+import type { ADMIN_OPERATIONS } from "./admin.operations.ts";
 
 /** Jobs or accounts that a request encrypts again, within the subrequest limit of Workers. */
 const PAGE = 200;
@@ -35,8 +36,8 @@ const PAGE = 200;
 const TEMPLATE_PAGE = 50;
 const AT_A_TIME = 20;
 
-export const rotation = new Hono<AdminEnv>({ strict: false })
-  .post("/accounts/:id/limits", async (context) => {
+export const rotation = {
+  setAccountLimits: async (context) => {
     const given = await readBody(context.req, LimitsBody, "request_not_valid");
     const account = await knownAccount(context.env.DB, context.req.param("id"));
     const {
@@ -48,12 +49,12 @@ export const rotation = new Hono<AdminEnv>({ strict: false })
     const limits = { maxUnfinishedJobs, maxRunning, maxPriority, weight };
     await changeAccount(context.env.DB, account.id, limits);
     return jsonResponse(context, { account_id: account.id, ...viewLimits(limits) } satisfies AccountLimits);
-  })
-  .post("/accounts/:id/rotate-secret", async (context) => {
+  },
+  rotateWebhookSecret: async (context) => {
     const account = await knownAccount(context.env.DB, context.req.param("id"));
     return jsonResponse(context, await rotateWebhookSecret(context.env, account));
-  })
-  .post("/reseal", async (context) => {
+  },
+  reseal: async (context) => {
     const { cursor = null } = await readBody(context.req, ResealBody, "request_not_valid");
     const [what = "accounts", after = ""] = (cursor ?? "").split(":");
     if (cursor !== null && !/^(accounts|templates|alerts|jobs):[A-Za-z0-9]{0,30}$/.test(cursor)) {
@@ -61,7 +62,8 @@ export const rotation = new Hono<AdminEnv>({ strict: false })
     }
     const resealPage = RESEAL[what] ?? resealAccounts;
     return jsonResponse(context, (await resealPage(context.env, after)) satisfies Resealed);
-  });
+  },
+} satisfies Partial<Handlers<typeof ADMIN_OPERATIONS>>;
 
 export const viewLimits = ({ maxUnfinishedJobs, maxRunning, maxPriority, weight }: AccountLimitsOf) => ({
   max_unfinished_jobs: maxUnfinishedJobs,

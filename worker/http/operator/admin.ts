@@ -1,6 +1,5 @@
 // /v2/admin: accounts with their API keys, and node tokens. Responses contain secrets only once, on creation.
 
-import { Hono } from "hono";
 import type * as z from "zod";
 import { KeyBody, NamedBody, NodeTokenBody } from "#shared/api/operator-requests.ts";
 import type {
@@ -32,12 +31,12 @@ import {
 } from "../../db/credentials.ts";
 import { newWebhookSecret } from "../../notify/signature.ts";
 import { settingsOf } from "../../settings.ts";
-import { adminAlerts } from "../alerts/admin-alerts.ts";
-import { type AdminEnv, adminAuth, apiKeyDigest, nodeTokenDigest } from "../auth/auth.ts";
+import { apiKeyDigest, nodeTokenDigest } from "../auth/auth.ts";
 import { readBody, readOptionalBody } from "../body/read-body.ts";
-import { adminNodes } from "../fleet/admin-nodes.ts";
 import { askHubs } from "../fleet/ask-hubs.ts";
+import { mount } from "../operation/mount.ts";
 import { jsonResponse } from "../responses/json-response.ts";
+import { ADMIN_OPERATIONS } from "./admin.operations.ts";
 import { knownAccount, rotation, viewLimits } from "./admin-rotation.ts";
 
 const viewCredential = ({ id, createdAt, revokedAt }: CredentialView) => ({
@@ -46,12 +45,9 @@ const viewCredential = ({ id, createdAt, revokedAt }: CredentialView) => ({
   revoked_at: revokedAt === null ? null : contractDate(revokedAt),
 });
 
-export const admin = new Hono<AdminEnv>({ strict: false })
-  .use(adminAuth)
-  .route("/", rotation)
-  .route("/", adminNodes)
-  .route("/", adminAlerts)
-  .post("/accounts", async (context) => {
+export const admin = mount(ADMIN_OPERATIONS, {
+  ...rotation,
+  createAccount: async (context) => {
     const { name } = await readBody(context.req, NamedBody, "request_not_valid");
     const { sealingKeys } = settingsOf(context.env);
     const id = randomText(14, randomBytes);
@@ -62,8 +58,8 @@ export const admin = new Hono<AdminEnv>({ strict: false })
     await insertAccount(context.env.DB, account, await apiKeyDigest(apiKey));
     const made: NewAccount = { account_id: id, api_key: apiKey, webhook_secret: webhookSecret };
     return jsonResponse(context, made, 201);
-  })
-  .get("/accounts", async (context) => {
+  },
+  listAccounts: async (context) => {
     const accounts = await listAccounts(context.env.DB);
     const views = accounts.map((account) => {
       return {
@@ -74,8 +70,8 @@ export const admin = new Hono<AdminEnv>({ strict: false })
       };
     });
     return jsonResponse(context, { accounts: views } satisfies AccountList);
-  })
-  .post("/accounts/:id/keys", async (context) => {
+  },
+  createKey: async (context) => {
     const account = await knownAccount(context.env.DB, context.req.param("id"));
     const apiKey = newApiKey(randomBytes);
     const createdAt = Date.now();
@@ -84,20 +80,20 @@ export const admin = new Hono<AdminEnv>({ strict: false })
     await insertKey(context.env.DB, { digest, ...limits, accountId: account.id, createdAt });
     const made: NewKey = { id: credentialId(digest), api_key: apiKey, ...viewKeyLimits(limits) };
     return jsonResponse(context, made, 201);
-  })
-  .get("/accounts/:id/keys", async (context) => {
+  },
+  listKeys: async (context) => {
     const account = await knownAccount(context.env.DB, context.req.param("id"));
     const stored = await listKeys(context.env.DB, account.id);
     const keys = stored.map((key) => ({ ...viewCredential(key), ...viewKeyLimits(key) }));
     return jsonResponse(context, { keys } satisfies KeyList);
-  })
-  .delete("/keys/:id", async (context) => {
+  },
+  revokeKey: async (context) => {
     const id = credentialIdOf(context.req.param("id"));
     if (!(await revokeKey(context.env.DB, id, Date.now())))
       throw new AppError("credential_not_found", "The API key does not exist");
     return jsonResponse(context, { id, revoked: true } satisfies Revoked);
-  })
-  .post("/node-tokens", async (context) => {
+  },
+  createNodeToken: async (context) => {
     const { name, pool, labels } = await readBody(context.req, NodeTokenBody, "request_not_valid");
     // The first call creates the pool's hub, near the operator (health.ts).
     await askHubs(context.env, [pool], (hub) => hub.stats());
@@ -106,22 +102,23 @@ export const admin = new Hono<AdminEnv>({ strict: false })
     await insertNodeToken(context.env.DB, { digest, name, pool, labels, createdAt: Date.now() });
     const made: NewNodeToken = { id: credentialId(digest), node_token: token, pool, labels };
     return jsonResponse(context, made, 201);
-  })
-  .get("/node-tokens", async (context) => {
+  },
+  listNodeTokens: async (context) => {
     const tokens = await listNodeTokens(context.env.DB);
     const views = tokens.map((token) => {
       return { ...viewCredential(token), name: token.name, pool: token.pool, labels: [...token.labels] };
     });
     return jsonResponse(context, { node_tokens: views } satisfies NodeTokenList);
-  })
-  .delete("/node-tokens/:id", async (context) => {
+  },
+  revokeNodeToken: async (context) => {
     const id = credentialIdOf(context.req.param("id"));
     const pool = await revokeNodeToken(context.env.DB, id, Date.now());
     if (pool === null) throw new AppError("credential_not_found", "The node token does not exist");
     // If a hub does not respond, the request fails. The operator repeats it, which also closes the open sockets.
     await askHubs(context.env, [pool], (hub) => hub.revokeToken(id));
     return jsonResponse(context, { id, revoked: true } satisfies Revoked);
-  });
+  },
+});
 
 /** The limits of a requested key. Throws AppError(request_not_valid) for an end that is not after `now`. */
 function limitsOf({ scopes, expires_at: end }: z.infer<typeof KeyBody>, now: number): KeyLimits {

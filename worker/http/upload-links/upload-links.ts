@@ -1,5 +1,6 @@
 // /v2/upload-links: links with which browsers upload one file each, for the programs that create them.
-import { type Context, Hono } from "hono";
+
+import type { Context } from "hono";
 import { UploadLinkBody, type UploadLinkList } from "#shared/api/upload-links.ts";
 import { AppError } from "#shared/errors.ts";
 import { parseNotification } from "#shared/request/notification-section.ts";
@@ -11,33 +12,34 @@ import { resolveStorage } from "../../storage/resolve-storage.ts";
 import { storeForNew } from "../../storage/source-uploads/open-upload-store.ts";
 import { removeUpload } from "../../storage/source-uploads/remove-uploads.ts";
 import { newUploadId } from "../../storage/source-uploads/upload-id.ts";
-import { type ClientEnv, clientAuth } from "../auth/auth.ts";
+import type { ClientEnv } from "../auth/auth.ts";
 import { requireJobScope, requireScope } from "../auth/scopes.ts";
 import { readBody } from "../body/read-body.ts";
 import { parseRequest } from "../jobs/create/create-job.ts";
 import { creatorOf } from "../jobs/create/new-job.ts";
+import { mount } from "../operation/mount.ts";
 import { readPage } from "../query/upload-query.ts";
 import { jsonResponse } from "../responses/json-response.ts";
 import { beyond, requireRoom } from "../uploads/upload-limits.ts";
 import { deletedAt, jobBody, jobKey, sealLink } from "./link-end.ts";
 import { uploadOf, viewData, viewLink } from "./link-view.ts";
+import { UPLOAD_LINK_OPERATIONS } from "./upload-links.operations.ts";
 
 /** The period of LINK_RATE in wrangler.toml. */
 const RATE_SECONDS = 60;
 
-export const uploadLinks = new Hono<ClientEnv>({ strict: false })
-  .use(clientAuth)
-  .post("/", create)
-  .get("/", async (context) => {
+export const uploadLinks = mount(UPLOAD_LINK_OPERATIONS, {
+  createUploadLink: create,
+  listUploadLinks: async (context) => {
     const { id } = context.get("account");
     const { page, next_cursor } = await readPage(context.req.query(), (wanted) =>
       listLinks(context.env.DB, id, wanted),
     );
     const upload_links = page.map(({ upload, ...link }) => viewData(link, upload));
     return jsonResponse(context, { upload_links, next_cursor } satisfies UploadLinkList);
-  })
-  .get("/:id", async (context) => jsonResponse(context, await viewLink(context.env, await ownLink(context))))
-  .delete("/:id", async (context) => {
+  },
+  getUploadLink: async (context) => jsonResponse(context, await viewLink(context.env, await ownLink(context))),
+  revokeUploadLink: async (context) => {
     const { env } = context;
     const link = await ownLink(context);
     if (link.status === "completed") {
@@ -53,7 +55,8 @@ export const uploadLinks = new Hono<ClientEnv>({ strict: false })
     const upload = await uploadOf(env, link);
     if (upload) await removeUpload(env, upload, now);
     return jsonResponse(context, await viewLink(env, ended));
-  });
+  },
+});
 
 async function create(context: Context<ClientEnv>): Promise<Response> {
   const { env } = context;

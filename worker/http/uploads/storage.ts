@@ -15,7 +15,9 @@ import { storeUpload } from "../../storage/builtin/builtin-store.ts";
 import { uploadKey } from "../../storage/source-uploads/bucket-uploads.ts";
 import { verifyUploadGet } from "../../storage/source-uploads/upload-url.ts";
 import { UploadGone } from "../../storage/storage-errors.ts";
+import { mount } from "../operation/mount.ts";
 import { errorResponse, jsonResponse } from "../responses/json-response.ts";
+import { STORAGE_OPERATIONS } from "./storage.operations.ts";
 
 type StorageEnv = { Bindings: Env };
 
@@ -23,10 +25,10 @@ const READ_HEADERS = ["Accept-Ranges", "Content-Length", "Content-Range", "ETag"
 
 export const storage = new Hono<StorageEnv>({ strict: false })
   // Players of any origin may read; job ids cannot be guessed.
-  .use(cors({ origin: "*", allowMethods: ["GET", "HEAD"], exposeHeaders: READ_HEADERS, maxAge: 86_400 }))
-  .get("/uploads/:id", serveUpload)
-  .get("/:job/:path{.+}", serve)
-  .put("/:job/:path{.+}", take);
+  .use("/storage/*", cors({ origin: "*", allowMethods: ["GET", "HEAD"], exposeHeaders: READ_HEADERS, maxAge: 86_400 }))
+  .get("/storage/uploads/:id", serveUpload)
+  .put("/storage/:job/:path{.+}", take)
+  .route("/", mount(STORAGE_OPERATIONS, { getObject: serve }));
 
 /** Serves an object or a range of it. Also handles HEAD. */
 async function serve(context: Context<StorageEnv>): Promise<Response> {

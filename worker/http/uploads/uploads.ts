@@ -1,5 +1,6 @@
 // /v2/uploads: files of clients, in parts, that jobs read as their sources.
-import { type Context, Hono } from "hono";
+
+import type { Context } from "hono";
 import { type Upload, UploadBody, type UploadList } from "#shared/api/uploads.ts";
 import { AppError } from "#shared/errors.ts";
 import { findUpload, insertUpload, listUploads, type UploadRow } from "../../db/uploads.ts";
@@ -7,41 +8,42 @@ import { settingsOf } from "../../settings.ts";
 import { openUploadStore, storeForNew } from "../../storage/source-uploads/open-upload-store.ts";
 import { removeUpload, storeNameOf } from "../../storage/source-uploads/remove-uploads.ts";
 import { uploadUrl } from "../../storage/source-url.ts";
-import { type ClientEnv, clientAuth } from "../auth/auth.ts";
+import type { ClientEnv } from "../auth/auth.ts";
 import { readBody } from "../body/read-body.ts";
+import { mount } from "../operation/mount.ts";
 import { readPage } from "../query/upload-query.ts";
 import { jsonResponse } from "../responses/json-response.ts";
 import { beyond, requireRoom } from "./upload-limits.ts";
 import { completeParts, partAt, startUpload, takePart, viewSummary, viewUpload } from "./upload-parts.ts";
+import { UPLOAD_OPERATIONS } from "./uploads.operations.ts";
 
 /** Long enough to watch a source beside its outputs. */
 const READABLE_SECONDS = 6 * 60 * 60;
 
-export const uploads = new Hono<ClientEnv>({ strict: false })
-  .use(clientAuth)
-  .post("/", create)
-  .get("/", async (context) => {
+export const uploads = mount(UPLOAD_OPERATIONS, {
+  createUpload: create,
+  listUploads: async (context) => {
     const { id } = context.get("account");
     const { page, next_cursor } = await readPage(context.req.query(), (wanted) =>
       listUploads(context.env.DB, id, wanted),
     );
     return jsonResponse(context, { uploads: page.map(viewSummary), next_cursor } satisfies UploadList);
-  })
-  .get("/:id", async (context) => {
+  },
+  getUpload: async (context) => {
     const upload = await ownUpload(context);
     const view = await viewUpload(context.env, upload);
     return jsonResponse(
       context,
       upload.status === "completed" ? { ...view, url: await readUrl(context, upload) } : view,
     );
-  })
-  .put("/:id/parts/:number", async (context) => {
+  },
+  putUploadPart: async (context) => {
     const upload = await ownUpload(context);
     const part = partAt(context.req.param("number"), upload);
     return jsonResponse(context, await takePart(context.env, upload, part, context.req.raw));
-  })
-  .post("/:id/complete", complete)
-  .delete("/:id", async (context) => {
+  },
+  completeUpload: complete,
+  deleteUpload: async (context) => {
     const upload = await ownUpload(context);
     const view = await viewUpload(context.env, upload);
     if (await removeUpload(context.env, upload, Date.now())) return jsonResponse(context, view);
@@ -49,7 +51,8 @@ export const uploads = new Hono<ClientEnv>({ strict: false })
       "upload_state_conflict",
       "A job that has not ended reads the upload, or a part was just written",
     );
-  });
+  },
+});
 
 async function create(context: Context<ClientEnv>): Promise<Response> {
   const { env } = context;

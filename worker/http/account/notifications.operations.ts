@@ -1,28 +1,23 @@
 // /v2/jobs/:id/notifications: the log, and replay. Tests of endpoints, and the secret that signs.
-import { RESPONSE_EXAMPLES } from "../examples/responses.ts";
-import { type Operation, pathParameter, success } from "../operation.ts";
-import { ID } from "./jobs.ts";
+import { DeliveryView, NotificationLog } from "#shared/api/job-responses.ts";
+import { EndpointResult, ReplayBody, TestBody } from "#shared/api/notification-requests.ts";
+import { RotatedSecret } from "#shared/api/operator-responses.ts";
+import { ID } from "../jobs/jobs.operations.ts";
+import { RESPONSE_EXAMPLES } from "../operation/examples/responses.ts";
+import { operations, pathParameter, success } from "../operation/operation.ts";
 
-const notification = { tag: "Notifications", access: "client" } as const;
-
-const BODY_CODES = ["json_not_valid", "request_not_valid", "body_too_large"] as const;
-
-export const NOTIFICATION_OPERATIONS: readonly Operation[] = [
-  {
-    ...notification,
-    method: "get",
-    path: "/v2/jobs/:id/notifications",
-    id: "listNotifications",
+export const NOTIFICATION_OPERATIONS = operations({ tag: "Notifications" })({
+  listNotifications: {
+    route: "GET /v2/jobs/:id/notifications",
+    access: ["jobs:read"],
     summary: "Read the log of notifications",
     parameters: [ID],
-    responses: [success(200, "The log", "NotificationLog")],
+    responses: [success(200, "The log", NotificationLog)],
     codes: ["job_not_found", "notification_not_found"],
   },
-  {
-    ...notification,
-    method: "post",
-    path: "/v2/jobs/:id/notifications/:nid/replay",
-    id: "replayNotification",
+  replayNotification: {
+    route: "POST /v2/jobs/:id/notifications/:nid/replay",
+    access: "unscoped-key",
     summary: "Send a notification again",
     description:
       "Sends the same bytes with the same id. Restarts the schedule of attempts; the log continues to count them. " +
@@ -30,27 +25,25 @@ export const NOTIFICATION_OPERATIONS: readonly Operation[] = [
       "that the account's secret signs; the notification of the job stays as it is, and `response` is the response of the URL.",
     parameters: [ID, pathParameter("nid", "The id of the notification", RESPONSE_EXAMPLES.Delivery.id)],
     body: {
-      json: "Replay",
+      json: ReplayBody,
       isOptional: true,
       examples: {
         same: { summary: "To the URL of the job", value: {} },
         other: { summary: "To another URL", value: { url: "https://staging.example.com/hook" } },
       },
     },
-    responses: [success(200, "The notification, which is due; with a `url` it was sent", "Delivery")],
-    codes: [...BODY_CODES, "job_not_found", "notification_not_found"],
+    responses: [success(200, "The notification, which is due; with a `url` it was sent", DeliveryView)],
+    codes: ["job_not_found", "notification_not_found"],
   },
-  {
-    ...notification,
-    method: "post",
-    path: "/v2/notifications/test",
-    id: "testNotification",
+  testNotification: {
+    route: "POST /v2/notifications/test",
+    access: "unscoped-key",
     summary: "Send an example of an event to a URL",
     description:
       "As a webhook that the account's secret signs, about a job whose id is 14 zeros. Waits up to 15 seconds for the " +
       "response and returns it, whatever it is. Redirects are not followed. 20 tests and replays to other URLs a minute.",
     body: {
-      json: "NotificationTest",
+      json: TestBody,
       examples: {
         completed: { summary: "The end of a job", value: { url: "https://example.com/hook" } },
         failed: {
@@ -59,19 +52,16 @@ export const NOTIFICATION_OPERATIONS: readonly Operation[] = [
         },
       },
     },
-    responses: [success(200, "The response of the URL", "EndpointResult")],
-    codes: BODY_CODES,
+    responses: [success(200, "The response of the URL", EndpointResult)],
   },
-  {
-    ...notification,
-    method: "post",
-    path: "/v2/account/webhook-secret",
-    id: "renewWebhookSecret",
+  renewWebhookSecret: {
+    route: "POST /v2/account/webhook-secret",
+    access: "unscoped-key",
     summary: "Create a new webhook secret",
     description:
       "For 24 hours, notifications have signatures with both the new and the previous secret. After another rotation " +
       "within this time, they have signatures with the last two secrets.",
-    responses: [success(200, "The new secret", "RotatedSecret")],
+    responses: [success(200, "The new secret", RotatedSecret)],
     codes: ["account_state_conflict"],
   },
-];
+});

@@ -6,6 +6,8 @@ import type { Env } from "../../bindings.ts";
 import { hex } from "../../crypto/bytes.ts";
 import { publicUrlOf } from "../../settings.ts";
 import { readSession } from "../auth/session-cookie.ts";
+import { mount } from "../operation/mount.ts";
+import { DOCS_OPERATIONS } from "./docs.operations.ts";
 
 /** Stands for the service's origin in pages. */
 const ORIGIN = "https://copra.example.com";
@@ -21,21 +23,21 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   webp: "image/webp",
 };
 
-export const docs = new Hono<{ Bindings: Env }>({ strict: false })
-  .get("/", (context) => text(context, "index.html"))
-  .get("/:file{.+.md}", (context) => text(context, context.req.param("file")))
-  .get("/:page{.+}", (context) => text(context, `${context.req.param("page")}.html`));
+export const docs = mount(DOCS_OPERATIONS, {
+  /** For any origin. */
+  openapi: (context) => {
+    context.header("access-control-allow-origin", "*");
+    return text(context, "openapi.json");
+  },
+  docs: (context) => text(context, "index.html"),
+})
+  .get("/docs/:file{.+.md}", (context) => text(context, context.req.param("file")))
+  .get("/docs/:page{.+}", (context) => text(context, `${context.req.param("page")}.html`));
 
 /** Lists of the guides for programs that read text (llmstxt.org). */
 export const llms = new Hono<{ Bindings: Env }>()
   .get("/llms.txt", (context) => text(context, "llms.txt"))
   .get("/llms-full.txt", (context) => text(context, "llms-full.txt"));
-
-/** The OpenAPI document, for any origin. */
-export const openapi = new Hono<{ Bindings: Env }>({ strict: false }).get("/", (context) => {
-  context.header("access-control-allow-origin", "*");
-  return text(context, "openapi.json");
-});
 
 /**
  * Images of the guides, and the script and index of their search. On Cloudflare they are served before the Worker runs.

@@ -1,16 +1,6 @@
 // Examples of the responses with details about a job's work.
-import type { CommandList, RequestView, RunningCommandList } from "#shared/api/command-responses.ts";
-import type { QueueView, TaskList } from "#shared/api/task-responses.ts";
 
-type FactExamples = {
-  TaskList: TaskList;
-  CommandList: CommandList;
-  RunningCommandList: RunningCommandList;
-  RequestView: RequestView;
-  QueueView: QueueView;
-};
-
-export const factExamples = (job_id: string): FactExamples => ({
+export const factExamples = (job_id: string) => ({
   QueueView: { job_id, ahead: 3, starts_in_seconds: 240 },
   TaskList: {
     job_id,

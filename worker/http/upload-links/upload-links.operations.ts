@@ -1,21 +1,14 @@
 // /v2/upload-links: links with which browsers upload one file each.
-import { UploadListParameters } from "../../query/upload-query.ts";
-import { UPLOAD_LINK_ID } from "../examples/list-responses.ts";
-import { type Operation, pathParameter, queryParameters, success } from "../operation.ts";
+import { UploadLink, UploadLinkBody, UploadLinkList } from "#shared/api/upload-links.ts";
+import { UPLOAD_LINK_ID } from "../operation/examples/list-responses.ts";
+import { operations, pathParameter, queryParameters, success } from "../operation/operation.ts";
+import { UploadListParameters } from "../query/upload-query.ts";
 
 const ID = pathParameter("id", "The id of the upload link", UPLOAD_LINK_ID);
-const link = { tag: "Uploads", access: "client" } as const;
 
-const answer = (status: number, description: string): Operation["responses"] => [
-  success(status, description, "UploadLink"),
-];
-
-export const UPLOAD_LINK_OPERATIONS: readonly Operation[] = [
-  {
-    ...link,
-    method: "post",
-    path: "/v2/upload-links",
-    id: "createUploadLink",
+export const UPLOAD_LINK_OPERATIONS = operations({ tag: "Uploads", access: ["uploads:create"] })({
+  createUploadLink: {
+    route: "POST /v2/upload-links",
     summary: "Create an upload link",
     description:
       "A browser sends one file to the link's `url` in parts, or to its `tus_url` with a client of tus 1.0.0, without an " +
@@ -23,7 +16,7 @@ export const UPLOAD_LINK_OPERATIONS: readonly Operation[] = [
       "with the API key that creates it. The body may have 64 KiB. With " +
       "`job` or `notification`, an API key with scopes also needs `jobs:create`, or for a job of a template `templates:use`.",
     body: {
-      json: "NewUploadLink",
+      json: UploadLinkBody,
       examples: {
         link: {
           summary: "A video of up to 5 GB, within an hour",
@@ -43,47 +36,29 @@ export const UPLOAD_LINK_OPERATIONS: readonly Operation[] = [
         },
       },
     },
-    responses: answer(201, "The new link"),
-    codes: [
-      ...([
-        "json_not_valid",
-        "request_not_valid",
-        "input_not_valid",
-        "notification_not_valid",
-        "tags_not_valid",
-      ] as const),
-      ...(["body_too_large", "uploads_not_available", "too_many_uploads"] as const),
-    ],
+    responses: [success(201, "The new link", UploadLink)],
+    codes: ["input_not_valid", "notification_not_valid", "tags_not_valid", "uploads_not_available", "too_many_uploads"],
   },
-  {
-    ...link,
-    method: "get",
-    path: "/v2/upload-links",
-    id: "listUploadLinks",
+  listUploadLinks: {
+    route: "GET /v2/upload-links",
+    access: ["uploads:create", "jobs:read"],
     summary: "List upload links",
     parameters: queryParameters(UploadListParameters),
-    responses: [success(200, "A page of upload links", "UploadLinkList")],
-    codes: ["query_not_valid"],
+    responses: [success(200, "A page of upload links", UploadLinkList)],
   },
-  {
-    ...link,
-    method: "get",
-    path: "/v2/upload-links/:id",
-    id: "getUploadLink",
+  getUploadLink: {
+    route: "GET /v2/upload-links/:id",
     summary: "Read an upload link",
     parameters: [ID],
-    responses: answer(200, "The link with its upload and its job"),
+    responses: [success(200, "The link with its upload and its job", UploadLink)],
     codes: ["upload_link_not_found"],
   },
-  {
-    ...link,
-    method: "delete",
-    path: "/v2/upload-links/:id",
-    id: "revokeUploadLink",
+  revokeUploadLink: {
+    route: "DELETE /v2/upload-links/:id",
     summary: "Revoke an upload link",
     description: "Removes an unfinished file. A link with a complete file cannot be revoked: delete its upload.",
     parameters: [ID],
-    responses: answer(200, "The revoked link"),
+    responses: [success(200, "The revoked link", UploadLink)],
     codes: ["upload_link_not_found", "upload_state_conflict"],
   },
-];
+});

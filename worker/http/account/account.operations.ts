@@ -1,20 +1,16 @@
 // /v2/usage, /v2/fonts and /v2/events: the usage of an account, fonts, and the events of its jobs.
-import * as z from "zod";
+
 import type { JobEvent } from "#shared/api/account-responses.ts";
-import { UsageParameters } from "../../query/usage-query.ts";
-import { JOB_ID } from "../examples/responses.ts";
-import { type Operation, type Parameter, queryParameters, success } from "../operation.ts";
+import { FontList, Usage } from "#shared/api/account-responses.ts";
+import { JOB_ID } from "../operation/examples/responses.ts";
+import { headerParameter, operations, queryParameters, success } from "../operation/operation.ts";
+import { UsageParameters } from "../query/usage-query.ts";
 
-const account = { tag: "Account", access: "client" } as const;
-
-const LAST_EVENT_ID: Parameter = {
-  in: "header",
-  name: "Last-Event-ID",
-  description: "The id of the last event that was received: the stream continues after it",
-  schema: z.string(),
-  required: false,
-  example: "1795238607123",
-};
+const LAST_EVENT_ID = headerParameter(
+  "Last-Event-ID",
+  "The id of the last event that was received: the stream continues after it",
+  "1795238607123",
+);
 
 const EVENT: JobEvent = {
   id: JOB_ID,
@@ -25,35 +21,27 @@ const EVENT: JobEvent = {
   outputs: { completed: 3, failed: 0, total: 3 },
 };
 
-export const ACCOUNT_OPERATIONS: readonly Operation[] = [
-  {
-    ...account,
-    method: "get",
-    path: "/v2/usage",
-    id: "getUsage",
+export const ACCOUNT_OPERATIONS = operations({ tag: "Account" })({
+  getUsage: {
+    route: "GET /v2/usage",
+    access: ["usage:read"],
     summary: "Read usage by day",
     description:
       "Usage of the account's jobs, by the day of their end. Jobs that just ended are included. " +
       "Numbers stay when jobs are no longer listed.",
     parameters: queryParameters(UsageParameters),
-    responses: [success(200, "All days, and their sum", "Usage")],
-    codes: ["query_not_valid"],
+    responses: [success(200, "All days, and their sum", Usage)],
   },
-  {
-    ...account,
-    method: "get",
-    path: "/v2/fonts",
-    id: "listFonts",
+  listFonts: {
+    route: "GET /v2/fonts",
+    access: ["jobs:create"],
     summary: "List fonts",
     description: "Fonts for burnt-in captions that a node has. A job that names a font waits for such a node.",
-    responses: [success(200, "The names", "FontList")],
-    codes: [],
+    responses: [success(200, "The names", FontList)],
   },
-  {
-    ...account,
-    method: "get",
-    path: "/v2/events",
-    id: "followAccount",
+  followAccount: {
+    route: "GET /v2/events",
+    access: ["jobs:read"],
     summary: "Follow all jobs",
     description:
       "Server-sent events of all jobs of the account: `job` (JobEvent) when a job is created, has another status or ends, " +
@@ -72,6 +60,5 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
         },
       },
     ],
-    codes: [],
   },
-];
+});

@@ -1,5 +1,4 @@
 // Examples of templates and saved storages.
-import type { StorageTest } from "#shared/api/storages.ts";
 
 /** The storage of an account, and a video whose path is a variable. */
 export const TEMPLATE_BODY = {
@@ -52,7 +51,7 @@ export const TEMPLATE_EXAMPLES = {
       },
       { step: "remove", status: "passed" },
     ],
-  } satisfies StorageTest,
+  },
   IngestTokenList: { tokens: [TOKEN] },
   NewIngestToken: { ...TOKEN, url: "https://encode.example.com/v2/ingest/web/D9mPzB1yPcQmZkWvG3a7Rr5nTq2x" },
   IngestResult: { jobs: ["3clA7G2GY8bXR5"], ignored: 0 },

@@ -1,61 +1,51 @@
 // /v2/jobs: create, list, read, follow, cancel, retry.
+
 import * as z from "zod";
-import { AssumedSource, DryRunSwitch } from "../../dry-run/assumed-source.ts";
-import { ListParameters } from "../../query/list-query.ts";
-import { JOB_REQUESTS } from "../examples/job-requests.ts";
-import { ABORTED_JOB, JOB_ID, RUNNING_JOB, STARTING_JOB } from "../examples/responses.ts";
+import { DryRunPlan, JobList } from "#shared/api/job-responses.ts";
+import { JobView } from "#shared/job/job-view.ts";
+import { JobChanges } from "#shared/request/settings-section.ts";
+import { AssumedSource, DryRunSwitch } from "../dry-run/assumed-source.ts";
+import { JOB_REQUESTS } from "../operation/examples/job-requests.ts";
+import { ABORTED_JOB, JOB_ID, RUNNING_JOB, STARTING_JOB } from "../operation/examples/responses.ts";
 import {
-  type Operation,
+  headerParameter,
+  operations,
   type Parameter,
   pathParameter,
   queryParameters,
   success,
   TAG_PARAMETERS,
-} from "../operation.ts";
+} from "../operation/operation.ts";
+import { ListParameters } from "../query/list-query.ts";
 
 export const ID = pathParameter("id", "The id of the job", JOB_ID);
 
 export const IDEMPOTENCY_KEY: Parameter = {
-  in: "header",
-  name: "Idempotency-Key",
-  description:
+  ...headerParameter(
+    "Idempotency-Key",
     "Makes retries safe: for 24 hours, the same key with the same body returns the same job, and the same key with another " +
-    "body is an error. 1 to 255 visible ASCII characters.",
+      "body is an error. 1 to 255 visible ASCII characters.",
+  ),
   schema: z.string().regex(/^[\x21-\x7e]{1,255}$/),
-  required: false,
 };
 
 /** W3C Trace Context. The standard requires that invalid headers are ignored, so no pattern validates them. */
-export const TRACE_HEADERS: readonly Parameter[] = [
-  {
-    in: "header",
-    name: "traceparent",
-    description:
-      "The trace that the job becomes a part of ([W3C Trace Context](https://www.w3.org/TR/trace-context-2/)): it is passed " +
+export const TRACE_HEADERS = [
+  headerParameter(
+    "traceparent",
+    "The trace that the job becomes a part of ([W3C Trace Context](https://www.w3.org/TR/trace-context-2/)): it is passed " +
       "to nodes, sent with webhooks, and in log lines. An invalid value is ignored.",
-    schema: z.string(),
-    required: false,
-  },
-  {
-    in: "header",
-    name: "tracestate",
-    description: "Passed on with `traceparent` if it is valid and has at most 512 characters.",
-    schema: z.string(),
-    required: false,
-  },
+  ),
+  headerParameter("tracestate", "Passed on with `traceparent` if it is valid and has at most 512 characters."),
 ];
-
-const job = { tag: "Jobs", access: "client" } as const;
 
 /** Ends the descriptions of operations that return a changed job. */
 const UNREAD = "With an API key that has no scope `jobs:read`, the response has only `id` and `status`.";
 
-export const JOB_OPERATIONS: readonly Operation[] = [
-  {
-    ...job,
-    method: "post",
-    path: "/v2/jobs",
-    id: "createJob",
+export const JOB_OPERATIONS = operations({ tag: "Jobs" })({
+  createJob: {
+    route: "POST /v2/jobs",
+    access: "job-key",
     summary: "Create a job",
     description:
       "The body must be JSON, whatever its content type. Sections are validated in the order input, storage, outputs, " +
@@ -67,67 +57,51 @@ export const JOB_OPERATIONS: readonly Operation[] = [
       ...queryParameters(DryRunSwitch),
       ...queryParameters(AssumedSource),
     ],
-    body: { json: "JobRequest", examples: JOB_REQUESTS },
+    body: { json: "JobRequest", examples: JOB_REQUESTS, code: "input_not_valid" },
     responses: [
-      success(201, "The new job", "Job", STARTING_JOB),
-      success(200, "The plan, with `dry_run=true`", "DryRunPlan"),
+      success(201, "The new job", JobView, STARTING_JOB),
+      success(200, "The plan, with `dry_run=true`", DryRunPlan),
     ],
     codes: [
-      ...(["json_not_valid", "input_not_valid", "input_url_not_valid"] as const),
-      ...(["storage_not_valid", "storage_service_not_valid", "storage_credentials_not_valid"] as const),
-      ...(["outputs_not_valid", "output_not_valid", "output_format_not_valid", "output_param_not_valid"] as const),
-      ...(["output_condition_not_valid", "output_key_not_unique", "output_path_not_unique"] as const),
-      ...([
-        "outputs_out_of_range",
-        "notification_not_valid",
-        "settings_not_valid",
-        "tags_not_valid",
-        "query_not_valid",
-      ] as const),
-      ...(["idempotency_key_not_valid", "idempotency_key_reused", "body_too_large"] as const),
-      ...(["too_many_jobs", "sealing_key_missing", "probe_not_found", "probe_not_completed"] as const),
-      ...(["template_not_found", "template_not_valid", "template_vars_not_valid"] as const),
+      ...(["input_url_not_valid", "storage_not_valid", "storage_service_not_valid"] as const),
+      ...(["storage_credentials_not_valid", "outputs_not_valid", "output_not_valid"] as const),
+      ...(["output_format_not_valid", "output_param_not_valid", "output_condition_not_valid"] as const),
+      ...(["output_key_not_unique", "output_path_not_unique", "outputs_out_of_range"] as const),
+      ...(["notification_not_valid", "settings_not_valid", "tags_not_valid", "idempotency_key_not_valid"] as const),
+      ...(["idempotency_key_reused", "too_many_jobs", "sealing_key_missing", "probe_not_found"] as const),
+      ...(["probe_not_completed", "template_not_found", "template_not_valid", "template_vars_not_valid"] as const),
     ],
   },
-  {
-    ...job,
-    method: "get",
-    path: "/v2/jobs",
-    id: "listJobs",
+  listJobs: {
+    route: "GET /v2/jobs",
+    access: ["jobs:read"],
     summary: "List jobs",
     description:
       "The jobs of the account in pages, newest first by default. A page may have fewer jobs than `limit`, or none: only the last one " +
       "has no `next_cursor`. With `q`, with a tag and `status` or another tag, or with `sort` and a condition other than `status`, a page searches 2,000 jobs. Jobs are listed until the operator's `LIST_DAYS` (30 by default) after their end.",
     parameters: [...queryParameters(ListParameters), TAG_PARAMETERS],
-    responses: [success(200, "A page of jobs", "JobList")],
-    codes: ["query_not_valid"],
+    responses: [success(200, "A page of jobs", JobList)],
   },
-  {
-    ...job,
-    method: "get",
-    path: "/v2/jobs/:id",
-    id: "getJob",
+  getJob: {
+    route: "GET /v2/jobs/:id",
+    access: ["jobs:read"],
     summary: "Read a job",
     parameters: [ID],
-    responses: [success(200, "The job", "Job")],
+    responses: [success(200, "The job", JobView)],
     codes: ["job_not_found"],
   },
-  {
-    ...job,
-    method: "delete",
-    path: "/v2/jobs/:id",
-    id: "cancelJob",
+  cancelJob: {
+    route: "DELETE /v2/jobs/:id",
+    access: ["jobs:create"],
     summary: "Cancel a job",
     description: `Ends the job immediately. Finished outputs remain; the others become \`aborted\`. ${UNREAD}`,
     parameters: [ID],
-    responses: [success(200, "The canceled job", "Job", ABORTED_JOB)],
+    responses: [success(200, "The canceled job", JobView, ABORTED_JOB)],
     codes: ["job_not_found", "job_state_conflict"],
   },
-  {
-    ...job,
-    method: "patch",
-    path: "/v2/jobs/:id",
-    id: "changeJob",
+  changeJob: {
+    route: "PATCH /v2/jobs/:id",
+    access: ["jobs:create"],
     summary: "Change the priority or the tags of a job",
     description:
       "`tags` are merged into the tags of the job, also after its end; null removes a tag. `settings.priority`: work that waits for a node, now or later, has this priority from now on; 50 moves it before the account's other jobs. Work that a node " +
@@ -135,36 +109,30 @@ export const JOB_OPERATIONS: readonly Operation[] = [
       UNREAD,
     parameters: [ID],
     body: {
-      json: "ChangedJob",
+      json: JobChanges.meta({ id: "ChangedJob", description: "A change of a job" }),
+      code: "settings_not_valid",
       examples: {
         front: { summary: "Before the account's other jobs", value: { settings: { priority: 50 } } },
         tags: { summary: "Set a tag, remove another", value: { tags: { tenant: "a", order: null } } },
       },
     },
-    responses: [success(200, "The job", "Job", RUNNING_JOB)],
-    codes: [
-      ...(["job_not_found", "json_not_valid", "settings_not_valid", "tags_not_valid"] as const),
-      ...(["job_state_conflict", "body_too_large"] as const),
-    ],
+    responses: [success(200, "The job", JobView, RUNNING_JOB)],
+    codes: ["job_not_found", "tags_not_valid", "job_state_conflict"],
   },
-  {
-    ...job,
-    method: "post",
-    path: "/v2/jobs/:id/retry",
-    id: "retryJob",
+  retryJob: {
+    route: "POST /v2/jobs/:id/retry",
+    access: ["jobs:create"],
     summary: "Retry a job",
     description:
       "Restarts an ended job for the outputs that it did not finish. Finished and skipped outputs remain unchanged. Without " +
       `\`traceparent\`, the job remains a part of its trace. ${UNREAD}`,
     parameters: [ID, ...TRACE_HEADERS],
-    responses: [success(200, "The restarted job", "Job", STARTING_JOB)],
+    responses: [success(200, "The restarted job", JobView, STARTING_JOB)],
     codes: ["job_not_found", "job_state_conflict", "too_many_jobs"],
   },
-  {
-    ...job,
-    method: "get",
-    path: "/v2/jobs/:id/events",
-    id: "followJob",
+  followJob: {
+    route: "GET /v2/jobs/:id/events",
+    access: ["jobs:read"],
     summary: "Follow a job",
     description:
       "Server-sent events: `job` with the complete job immediately and after each change, `tasks` with the tasks that have " +
@@ -184,4 +152,4 @@ export const JOB_OPERATIONS: readonly Operation[] = [
     ],
     codes: ["job_not_found"],
   },
-];
+});
