@@ -73,7 +73,6 @@ CREATE TABLE `jobs` (
 	`check_at` integer DEFAULT 0,
 	`search` text,
 	`usage` text,
-	`usage_counted` text,
 	`tags` text
 );
 --> statement-breakpoint

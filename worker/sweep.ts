@@ -95,11 +95,11 @@ async function check(
   env: Env,
   job: JobToCheck,
   { now, limitMs }: { now: number; limitMs: number },
-): Promise<Pick<JobToCheck, "id" | "checkAt" | "tags"> | null> {
-  const { id, accountId, tags } = job;
+): Promise<Pick<JobToCheck, "id" | "checkAt"> | null> {
+  const { id, accountId } = job;
   try {
     const checkAt = await withDeadline("check", jobOf(env, id).check(job.version), limitMs);
-    if (checkAt !== null || job.completedAt !== null) return { id, checkAt, tags };
+    if (checkAt !== null || job.completedAt !== null) return { id, checkAt };
     const row = await findJob(env.DB, accountId, id);
     if (!row) return null;
     log.error("lost job ended as failed", { job: id });
@@ -109,6 +109,6 @@ async function check(
   } catch (error) {
     log.error("job check failed", { job: id, error: messageOf(error) });
     // Checked after the other jobs, which it would delay.
-    return { id, checkAt: now + CHECK_AFTER_MS, tags };
+    return { id, checkAt: now + CHECK_AFTER_MS };
   }
 }

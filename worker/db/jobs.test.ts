@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { measuredDatabase } from "../testing/measured-database.ts";
 import { claimKeys } from "./idempotency.ts";
 import { endLostJob, findJob, type JobRow, scheduleChecks, updateJob, upsertJob } from "./jobs.ts";
+import { sumUsage, usageText } from "./usage.ts";
 
 const ID = "AAAAAAAAAAAAA1";
 const STARTED: JobRow = {
@@ -34,13 +35,14 @@ async function cost(step: (db: D1Database) => Promise<unknown>): Promise<[rowsWr
   return [work.rowsWritten, work.calls];
 }
 
-it("a job costs 14 written rows: a row for each update while it runs, two for the orders of lists, a row for its age, and two for its key", async () => {
+it("a job costs 15 written rows: a row for each update while it runs, two for the orders of lists, one for its usage and its age each, and two for its key", async () => {
   await env.DB.prepare("DELETE FROM jobs").run();
+  const usage = usageText(sumUsage([]));
   // A row each in the table, its key, the list and the index of checks.
   expect(await cost((db) => upsertJob(db, STARTED))).toEqual([4, 1]);
   expect(await cost((db) => updateJob(db, { ...STARTED, version: 2, view: '{"a":1}' }))).toEqual([1, 1]);
-  expect(await cost((db) => updateJob(db, { ...ENDED, tookMs: 20 }))).toEqual([5, 1]);
-  expect(await cost((db) => scheduleChecks(db, [{ id: ID, checkAt: null, tags: null }]))).toEqual([2, 1]);
+  expect(await cost((db) => updateJob(db, { ...ENDED, tookMs: 20, usage }))).toEqual([6, 1]);
+  expect(await cost((db) => scheduleChecks(db, [{ id: ID, checkAt: null }]))).toEqual([2, 1]);
   await env.DB.prepare("DELETE FROM jobs").run();
   expect(await cost((db) => claimKeys(db, [{ request: request(ID), job: STARTED }]))).toEqual([6, 1]);
 });

@@ -5,28 +5,36 @@ import { runBatch, runQuery } from "./run-query.ts";
 import { jobs } from "./schema.ts";
 import { packView, unpackView } from "./stored-view.ts";
 import { addTagUsage } from "./tag-usage.ts";
-import { addUsage, countedUsage, LOST_USAGE } from "./usage.ts";
+import { addUsage, LOST_USAGE } from "./usage.ts";
 
-/** Only the statements that add up usage write the first column (usage.ts), and only lists need the second. */
-const { usageCounted: _counted, tookMs: _took, ...ROW } = getTableColumns(jobs);
+/** Only lists need the duration. */
+const { tookMs: _took, ...ROW } = getTableColumns(jobs);
 type Row = typeof jobs.$inferSelect;
-export type JobRow = Omit<Row, "usageCounted" | "tookMs"> & Partial<Pick<Row, "tookMs">>;
+export type JobRow = Omit<Row, "tookMs"> & Partial<Pick<Row, "tookMs">>;
 
 /**
  * Writes a job's row unless the stored row has a later version. The same version has the same content except the time
- * of the next check: a repeated request gives the job new time to start.
+ * of the next check: a repeated request gives the job new time to start. Adds new usage of the job to its account.
  */
 export async function upsertJob(db: D1Database, row: JobRow): Promise<void> {
   const values = { ...row, view: packView(row.view) };
   const { id: _id, accountId: _account, createdAt: _created, ...changed } = values;
   // A row without usage keeps the usage of earlier rounds, until the job ends again.
   const changing = { ...changed, usage: sql`coalesce(excluded.usage, ${jobs.usage})` };
-  await runQuery(
-    drizzle(db)
-      .insert(jobs)
-      .values(values)
-      .onConflictDoUpdate({ target: jobs.id, set: changing, setWhere: sql`excluded.version >= ${jobs.version}` }),
-  );
+  const written = drizzle(db)
+    .insert(jobs)
+    .values(values)
+    .onConflictDoUpdate({ target: jobs.id, set: changing, setWhere: sql`excluded.version >= ${jobs.version}` });
+  const isNewer = sql`stored.id IS NULL OR stored.version <= ${row.version}`;
+  await runBatch(db, [...usageStatements(row, isNewer), written.getSQL()]);
+}
+
+/** The statements that add the new usage of a row, if it has usage. The row is written on the same condition. */
+function usageStatements(row: Pick<Row, "id" | "accountId" | "completedAt" | "usage" | "tags">, condition: SQL): SQL[] {
+  const { completedAt, usage, tags } = row;
+  if (completedAt === null || usage === null) return [];
+  const ended = { ...row, completedAt, usage };
+  return [addUsage(ended, condition), ...(tags === null ? [] : [addTagUsage(ended, tags, condition)])];
 }
 
 /** Columns of the table by the members of a new job's row. */
@@ -124,47 +132,35 @@ export function jobsAfter(db: D1Database, id: string, limit: number): Promise<Pi
   return runQuery(drizzle(db).select(columns).from(jobs).where(gt(jobs.id, id)).orderBy(jobs.id).limit(limit));
 }
 
-/**
- * Sets the time of the next check (null: never, because only the row is kept of the job), and adds up the usage of the
- * jobs.
- */
+/** Sets the time of the next check; null: never, because only the row is kept of the job. */
 export async function scheduleChecks(
   db: D1Database,
-  checks: readonly { id: string; checkAt: number | null; tags: string | null }[],
+  checks: readonly { id: string; checkAt: number | null }[],
 ): Promise<void> {
   if (checks.length === 0) return;
-  const tagged = checks.filter(({ tags }) => tags !== null).map(({ id }) => id);
   // A single statement for all jobs: D1 limits the number of statements in an invocation (D1 limits).
-  const list = sql`json_each(${JSON.stringify(checks.map(({ id, checkAt }) => ({ id, checkAt })))}) AS one`;
   await runBatch(db, [
-    addUsage(checks.map(({ id }) => id)),
-    ...(tagged.length === 0 ? [] : [addTagUsage(tagged)]),
     sql`
-      UPDATE ${jobs} SET check_at = one.value ->> 'checkAt', usage_counted = ${countedUsage}
-      FROM ${list} WHERE ${jobs.id} = one.value ->> 'id'`,
+      UPDATE ${jobs} SET check_at = one.value ->> 'checkAt' FROM ${eachOf(checks)} WHERE ${jobs.id} = one.value ->> 'id'`,
   ]);
 }
 
 /**
  * Ends a job in the index whose object has no state, unless any column of the row has changed meanwhile. The version
  * stays the same, so that the object can still write the row if it has a state after all. Repeating the request creates
- * a new job, because the idempotency key of a lost job is free (idempotency.ts). Usage that was already added up does
- * not change.
+ * a new job, because the idempotency key of a lost job is free (idempotency.ts). A job without usage counts as failed.
  */
 export async function endLostJob(
   db: D1Database,
-  lost: Pick<JobRow, "id" | "version" | "checkAt" | "tags">,
+  lost: Pick<JobRow, "id" | "accountId" | "version" | "checkAt" | "tags">,
   end: Pick<JobRow, "status" | "completedAt" | "view">,
 ): Promise<void> {
-  const unchanged = and(eq(jobs.id, lost.id), eq(jobs.version, lost.version), eq(jobs.checkAt, lost.checkAt ?? 0));
+  const { id, version, checkAt } = lost;
+  const unchanged = and(eq(jobs.id, id), eq(jobs.version, version), eq(jobs.checkAt, checkAt ?? 0));
   const ended = drizzle(db)
     .update(jobs)
-    .set({ ...end, view: packView(end.view), usage: sql`coalesce(${jobs.usageCounted}, ${LOST_USAGE})`, checkAt: null })
+    .set({ ...end, view: packView(end.view), usage: sql`coalesce(${jobs.usage}, ${LOST_USAGE})`, checkAt: null })
     .where(unchanged);
-  await runBatch(db, [
-    ended.getSQL(),
-    addUsage([lost.id]),
-    ...(lost.tags === null ? [] : [addTagUsage([lost.id])]),
-    sql`UPDATE ${jobs} SET usage_counted = ${countedUsage} WHERE ${jobs.id} = ${lost.id}`,
-  ]);
+  const hasNone = sql`stored.version = ${version} AND stored.check_at = ${checkAt ?? 0} AND stored.usage IS NULL`;
+  await runBatch(db, [...usageStatements({ ...lost, ...end, usage: LOST_USAGE }, hasNone), ended.getSQL()]);
 }

@@ -92,9 +92,8 @@ export const jobs = sqliteTable(
     checkAt: integer("check_at").default(0),
     /** The text that lists search (views/search-text.ts); null for jobs from before migration 0006. */
     search: text("search"),
-    /** The usage of an ended job (usage.ts), and the part of it that was already added to its account's days. */
+    /** The usage of an ended job, which was added to its account's days (usage.ts). */
     usage: text("usage"),
-    usageCounted: text("usage_counted"),
     /** A JSON object of names and values; null without tags. Triggers keep `job_tags` in step. */
     tags: text("tags"),
   },

@@ -1,22 +1,10 @@
-// Usage of an account by the values of a tag. The sweeper adds the usage of jobs with tags to days, as in usage.ts.
-// Jobs count for the tags that they have then.
+// Usage of an account by the values of a tag, added up as in usage.ts. Jobs count for the tags that they have at their
+// end.
 import { type SQL, sql } from "drizzle-orm";
 import * as z from "zod";
 import { runBatch } from "./run-query.ts";
 import { usageTags } from "./schema.ts";
-import {
-  addUp,
-  columnList,
-  dayList,
-  fieldList,
-  isUncounted,
-  JobUsage,
-  newSums,
-  type Period,
-  sumUsage,
-  uncountedJobs,
-} from "./usage.ts";
-import { DAY_MS } from "./usage-day.ts";
+import { addUp, columnList, daysOf, type EndedRow, fieldList, JobUsage, newUsage, type Period } from "./usage.ts";
 
 /** Limit of values of a name: those stored for a day, and those in a response. It bounds the rows that are read. */
 export const MAX_VALUES = 1000;
@@ -28,53 +16,22 @@ const DELETED_ROWS = 5000;
 const ValueUsage = JobUsage.extend({ value: z.string() });
 export type ValueUsage = z.infer<typeof ValueUsage>;
 
-const dayMs = sql.raw(String(DAY_MS));
-
-/**
- * Adds the usage of these jobs to the days of their ends, by tag. In the transaction of `addUsage`, before
- * `countedUsage`.
- */
-export const addTagUsage = (ids: readonly string[]): SQL => sql`
-  WITH fresh AS MATERIALIZED (
-    SELECT completed_at / ${dayMs} AS day, account_id, tag.key AS name, tag.value AS value, ${newSums}
-    FROM jobs CROSS JOIN json_each(jobs.tags) AS tag
-    WHERE jobs.id IN (SELECT value FROM json_each(${JSON.stringify(ids)})) AND ${isUncounted}
-    GROUP BY 1, 2, 3, 4),
-  sizes AS MATERIALIZED (
-    SELECT day, account_id, name, (
-      SELECT count(*) FROM ${usageTags} AS kept
-      WHERE kept.day = one.day AND kept.account_id = one.account_id AND kept.name = one.name) AS size
-    FROM (SELECT DISTINCT day, account_id, name FROM fresh) AS one)
-  INSERT INTO ${usageTags} (day, account_id, name, value, ${columnList})
-  SELECT day, account_id, name, value, ${columnList} FROM (
-    SELECT fresh.*, size, kept.day IS NOT NULL AS known, row_number() OVER (
-      PARTITION BY fresh.day, fresh.account_id, fresh.name, kept.day IS NULL ORDER BY fresh.value) AS nth
-    FROM fresh JOIN sizes USING (day, account_id, name) LEFT JOIN ${usageTags} AS kept
-    ON kept.day = fresh.day AND kept.account_id = fresh.account_id AND kept.name = fresh.name
-      AND kept.value = fresh.value)
-  WHERE known OR nth + size <= ${MAX_VALUES}
-  ON CONFLICT (day, account_id, name, value) DO UPDATE SET ${addUp}`;
-
-/**
- * Statements for the usage in a period by the values of a tag: usage already added to days, and usage not added yet.
- */
-export function tagUsageQueries(accountId: string, name: string, period: Period): [SQL, SQL] {
-  const { from, to } = period;
-  const first = sql`GROUP BY value ORDER BY value LIMIT ${MAX_VALUES}`;
-  return [
-    sql`
-      SELECT one.value AS value, ${fieldList("sum")}
-      FROM (SELECT ${from} + value AS day FROM json_each(${dayList(to - from + 1)})) AS days CROSS JOIN ${usageTags} AS one
-      ON one.day = days.day AND one.account_id = ${accountId} AND one.name = ${name} ${first}`,
-    sql`
-      SELECT value, ${fieldList()} FROM (
-        SELECT tag.value AS value, ${newSums}
-        FROM (${uncountedJobs(accountId, period)}) AS ended CROSS JOIN json_each(ended.tags) AS tag
-        WHERE tag.key = ${name} AND ${isUncounted}
-          AND completed_at >= ${from * DAY_MS} AND completed_at < ${(to + 1) * DAY_MS}
-        ${first})`,
-  ];
+/** Adds the new usage of a job to the day of its end, by its tags in JSON. Beside `addUsage`. */
+export function addTagUsage(row: EndedRow, tags: string, condition: SQL): SQL {
+  const ofName = sql`FROM ${usageTags} AS kept
+    WHERE kept.day = added.day AND kept.account_id = added.account_id AND kept.name = tag.key`;
+  return sql`
+    INSERT INTO ${usageTags} (day, account_id, name, value, ${columnList})
+    SELECT day, account_id, tag.key, tag.value, ${columnList}
+    FROM (${newUsage(row, condition)}) AS added CROSS JOIN json_each(${tags}) AS tag
+    WHERE EXISTS (SELECT 1 ${ofName} AND kept.value = tag.value) OR (SELECT count(*) ${ofName}) < ${MAX_VALUES}
+    ON CONFLICT (day, account_id, name, value) DO UPDATE SET ${addUp}`;
 }
+
+export const tagUsageQuery = (accountId: string, name: string, period: Period): SQL => sql`
+  SELECT one.value AS value, ${fieldList("sum")} FROM ${daysOf(period)} AS days CROSS JOIN ${usageTags} AS one
+  ON one.day = days.day AND one.account_id = ${accountId} AND one.name = ${name}
+  GROUP BY value ORDER BY value LIMIT ${MAX_VALUES}`;
 
 /** An account's usage by the values of a tag, in the order of the values: the first 1,000. */
 export async function usageByTag(
@@ -83,11 +40,8 @@ export async function usageByTag(
   name: string,
   period: Period,
 ): Promise<ValueUsage[]> {
-  const results = await runBatch(db, tagUsageQueries(accountId, name, period));
-  const rows = results.flatMap(({ results }) => z.array(ValueUsage).parse(results));
-  const byValue = [...Map.groupBy(rows, ({ value }) => value)];
-  const sums = byValue.map(([value, same]) => ({ value, ...sumUsage(same) }));
-  return sums.toSorted((one, other) => (one.value < other.value ? -1 : 1)).slice(0, MAX_VALUES);
+  const [used] = await runBatch(db, [tagUsageQuery(accountId, name, period)]);
+  return z.array(ValueUsage).parse(used?.results);
 }
 
 /** Deletes usage by tag from before the last 400 days; a limited number of rows. */

@@ -1,9 +1,10 @@
 import { env } from "cloudflare:workers";
+import { sql } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
 import { measuredDatabase, planOf } from "../testing/measured-database.ts";
 import { deleteExpired } from "./expired-rows.ts";
-import { endLostJob, findJob, type JobRow, scheduleChecks, upsertJob } from "./jobs.ts";
-import { addUsage, type JobUsage, sumUsage, usageByDay, usageQueries, usageSince, usageText } from "./usage.ts";
+import { endLostJob, findJob, type JobRow, upsertJob } from "./jobs.ts";
+import { addUsage, type JobUsage, sumUsage, usageByDay, usageQuery, usageSince, usageText } from "./usage.ts";
 import { DAY_MS, dayOf } from "./usage-day.ts";
 
 beforeEach(() => env.DB.batch(["jobs", "usage_days"].map((table) => env.DB.prepare(`DELETE FROM ${table}`))));
@@ -30,28 +31,23 @@ const row = (id: string, used: JobUsage | null, changes: Partial<JobRow> = {}): 
 const stored = async (...rows: JobRow[]): Promise<void> => {
   for (const one of rows) await upsertJob(env.DB, one);
 };
-const check = (at: number | null, ...rows: JobRow[]) =>
-  scheduleChecks(
-    env.DB,
-    rows.map(({ id, tags }) => ({ id, checkAt: at, tags })),
-  );
-const used = (from = TODAY - 29, accountId = "acc") => usageByDay(env.DB, accountId, { from, to: TODAY, now: NOW });
+const used = (from = TODAY - 29, accountId = "acc") => usageByDay(env.DB, accountId, { from, to: TODAY });
 const today = (...all: JobUsage[]) => [{ day: TODAY, ...sumUsage(all) }];
 
 describe("the usage of an account", () => {
-  it("counts each job once: before and after the sweeper's checks, and when its row is written again", async () => {
+  it("counts each job once when it ends, also when its row is written again", async () => {
     const [one, two] = [row("A", COMPLETED), row("B", FAILED, { status: "job.failed" })];
-    await stored(one, two, row("C", null), row("D", COMPLETED, { accountId: "other" }));
+    const rows = [one, two, row("C", null), row("D", COMPLETED, { accountId: "other" })];
     const expected = today(COMPLETED, FAILED);
+    for (let round = 0; round < 2; round++) {
+      await stored(...rows);
+      expect(await used()).toEqual(expected);
+    }
+    await stored({ ...one, version: 3 }, { ...two, version: 1, usage: usageText(COMPLETED) });
     expect(await used()).toEqual(expected);
-    await check(2, one);
-    expect(await used()).toEqual(expected);
-    for (const at of [3, 4, null]) await check(at, one, two);
-    expect(await used()).toEqual(expected);
-    await stored(one, two);
-    expect(await used()).toEqual(expected);
-    await check(null, one, two);
-    expect(await used()).toEqual(expected);
+    const longer = { ...COMPLETED, nodeMs: 30_000 };
+    for (let round = 0; round < 2; round++) await stored(row("A", longer, { version: 4 }), one);
+    expect(await used()).toEqual(today(longer, FAILED));
   });
 
   it("counts jobs on the days of their ends, and keeps the usage when rows are deleted", async () => {
@@ -63,7 +59,7 @@ describe("the usage of an account", () => {
       { day: TODAY - 2, ...sumUsage([COMPLETED, FAILED]) },
     ];
     expect(await used()).toEqual(days);
-    await check(null, ...rows);
+    await env.DB.prepare("UPDATE jobs SET check_at = NULL").run();
     await deleteExpired(env.DB, "jobs", NOW, { maxPortions: 9, maxMs: 9e9 });
     expect(await findJob(env.DB, "acc", rows[0]?.id ?? "")).toBeNull();
     expect(await used()).toEqual(days);
@@ -73,35 +69,26 @@ describe("the usage of an account", () => {
     expect(await usageSince(env.DB, TODAY)).toEqual(sumUsage([]));
   });
 
-  it.each([true, false])("adds only the new usage of a retried job (checked before: %s)", async (isChecked) => {
+  it("adds only the new usage of a retried job, on the day of its second end", async () => {
     const first = row("A", FAILED, { status: "job.failed", completedAt: NOW - DAY_MS });
-    await stored(first);
-    if (isChecked) await check(2, first);
-    await stored({ ...first, status: "job.starting", completedAt: null, version: 3 });
-    await check(3, first);
-    const ended = isChecked ? [{ day: TODAY - 1, ...FAILED }] : [];
+    await stored(first, row("A", null, { version: 3 }));
+    const ended = [{ day: TODAY - 1, ...FAILED }];
     expect(await used()).toEqual(ended);
-    const all = sumUsage([COMPLETED, FAILED]);
-    const second = row("A", all, { version: 4 });
-    await stored(second);
-    const expected = isChecked ? [...ended, { day: TODAY, ...COMPLETED }] : today(all);
-    expect(await used()).toEqual(expected);
-    await check(null, second);
-    expect(await used()).toEqual(expected);
+    await stored(row("A", sumUsage([COMPLETED, FAILED]), { version: 4 }), first);
+    expect(await used()).toEqual([...ended, { day: TODAY, ...COMPLETED }]);
   });
 
   it("counts a lost job as failed", async () => {
     const lost = row("A", null);
     await stored(lost);
-    await endLostJob(env.DB, lost, { status: "job.failed", completedAt: NOW, view: "{}" });
-    expect(await used()).toEqual(today({ ...sumUsage([]), failed: 1 }));
-    const { results } = await env.DB.prepare("SELECT day, failed FROM usage_days").all();
-    expect(results).toEqual([{ day: TODAY, failed: 1 }]);
+    for (let round = 0; round < 2; round++) {
+      await endLostJob(env.DB, lost, { status: "job.failed", completedAt: NOW, view: "{}" });
+      expect(await used()).toEqual(today({ ...sumUsage([]), failed: 1 }));
+    }
   });
 
   it("keeps the usage of a job that ended, was retried and was lost", async () => {
     await stored(row("A", COMPLETED));
-    await check(2, row("A", COMPLETED));
     const retried = row("A", null, { version: 3 });
     await stored(retried);
     await endLostJob(env.DB, { ...retried, checkAt: 1 }, { status: "job.failed", completedAt: NOW, view: "{}" });
@@ -109,37 +96,23 @@ describe("the usage of an account", () => {
     expect(await used()).toEqual(today(COMPLETED));
   });
 
-  it("costs a single row for all jobs of a day, and no row once they are added", async () => {
-    const rows = Array.from({ length: 50 }, (_, at) => row(`A${10 + at}`, COMPLETED, { checkAt: null }));
-    await stored(...rows);
-    const written: number[] = [];
-    for (let round = 0; round < 2; round++) {
+  it("costs a row for each end of a job, and none when the row is written again", async () => {
+    const written = async (one: JobRow): Promise<number> => {
       const { db, work } = measuredDatabase(env.DB);
-      await scheduleChecks(
-        db,
-        rows.map(({ id }) => ({ id, checkAt: null, tags: null })),
-      );
-      written.push(work.rowsWritten);
-    }
-    expect(written).toEqual([101, 100]);
+      await upsertJob(db, one);
+      return work.rowsWritten;
+    };
+    const ended = row("A", COMPLETED);
+    await stored(ended);
+    const again = await written(ended);
+    expect(await written(row("A", FAILED, { version: 3 }))).toBe(again + 1);
   });
 
-  it("reads only the account's newest jobs for usage that is not added yet", async () => {
-    const rows = Array.from({ length: 20 }, (_, at) => row(`A${10 + at}`, COMPLETED, { accountId: "other" }));
-    await stored(...rows, row("B", COMPLETED), row("C", COMPLETED, { createdAt: NOW - 30 * DAY_MS }));
-    const { db, work } = measuredDatabase(env.DB);
-    await usageByDay(db, "acc", { from: TODAY - 365, to: TODAY, now: NOW });
-    expect([work.calls, work.rowsWritten]).toEqual([1, 0]);
-    // The days of the list, and a row with its entry in the index.
-    expect(work.rowsRead).toBeLessThan(366 + 10);
-    const [counted, uncounted] = usageQueries("acc", { from: TODAY - 365, to: TODAY, now: NOW });
-    expect(await planOf(counted)).toContain("SEARCH one USING PRIMARY KEY (day=? AND account_id=?)");
-    const search = "SEARCH jobs USING INDEX jobs_by_status (account_id=? AND status=? AND created_at>?)";
-    expect((await planOf(uncounted)).filter((step) => /jobs|TEMP B-TREE FOR ORDER/.test(step))).toEqual([
-      search,
-      search,
-      search,
-    ]);
-    expect(await planOf(addUsage(["A"]))).toContain("SEARCH jobs USING INDEX sqlite_autoindex_jobs_1 (id=?)");
+  it("searches days and the job by their keys", async () => {
+    const query = usageQuery("acc", { from: TODAY - 365, to: TODAY });
+    expect(await planOf(query)).toContain("SEARCH one USING PRIMARY KEY (day=? AND account_id=?)");
+    const ended = { id: "A", accountId: "acc", completedAt: NOW, usage: usageText(COMPLETED) };
+    const search = "SEARCH stored USING INDEX sqlite_autoindex_jobs_1 (id=?) LEFT-JOIN";
+    expect(await planOf(addUsage(ended, sql`true`))).toContain(search);
   });
 });

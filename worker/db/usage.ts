@@ -1,12 +1,10 @@
-// Usage of accounts per day. The row of an ended job carries the job's usage. The sweeper adds it to the day of the
-// job's end. It does so in the transaction that schedules the job's next check, so that no extra write to the job's row
-// is needed. The row then holds the added usage, so that a repeated or later write adds only new usage.
+// Usage of accounts per day. The row of an ended job holds the job's usage. The transaction that writes the row adds the
+// difference from the usage that the row had before, so that a repeated or later write adds only new usage.
 import { type SQL, sql } from "drizzle-orm";
 import * as z from "zod";
-import { isTerminalJob, JOB_STATUSES } from "#shared/job/job-status.ts";
 import { runBatch } from "./run-query.ts";
 import { jobs, usageDays } from "./schema.ts";
-import { DAY_MS } from "./usage-day.ts";
+import { dayOf } from "./usage-day.ts";
 
 /** Usage of jobs. The usage of a job covers all its rounds, from its creation to its latest end. */
 export const JobUsage = z.object({
@@ -66,15 +64,30 @@ export const usageText = (usage: JobUsage): string => JSON.stringify(FIELDS.map(
 /** The usage of a job that was lost except for its row: it has failed. */
 export const LOST_USAGE = usageText({ ...NO_USAGE, failed: 1 });
 
-/** True for a job with usage that was not added yet. */
-export const isUncounted = sql.raw("completed_at IS NOT NULL AND usage IS NOT NULL AND usage IS NOT usage_counted");
 export const columnList = sql.raw(Object.values(COLUMNS).join(", "));
-/** Sums of the usage that was not added yet. */
-export const newSums = sql.raw(
+
+/** The row of an ended job before it is written. */
+export type EndedRow = {
+  readonly id: string;
+  readonly accountId: string;
+  readonly completedAt: number;
+  readonly usage: string;
+};
+
+const difference = sql.raw(
   FIELDS.map(
-    (field, at) => `sum(coalesce(usage ->> ${at}, 0) - coalesce(usage_counted ->> ${at}, 0)) AS ${COLUMNS[field]}`,
+    (field, at) => `coalesce(ended.usage ->> ${at}, 0) - coalesce(stored.usage ->> ${at}, 0) AS ${COLUMNS[field]}`,
   ).join(", "),
 );
+
+/**
+ * The day of a job's end, and its usage beyond the usage of the row `stored`. No row if `stored` has all of it, or does
+ * not meet the condition under which the row is written.
+ */
+export const newUsage = ({ id, accountId, completedAt, usage }: EndedRow, condition: SQL): SQL => sql`
+  SELECT ${dayOf(completedAt)} AS day, ${accountId} AS account_id, ${difference}
+  FROM (SELECT ${usage} AS usage) AS ended LEFT JOIN ${jobs} AS stored ON stored.id = ${id}
+  WHERE (${condition}) AND ended.usage IS NOT stored.usage`;
 
 /** Adds the columns of an inserted row to the columns of the row that exists. */
 export const addUp = sql.raw(
@@ -83,73 +96,30 @@ export const addUp = sql.raw(
     .join(", "),
 );
 
-/** Adds the usage of these jobs to the days of their ends. Requires `countedUsage` in the same transaction. */
-export const addUsage = (ids: readonly string[]): SQL => sql`
-  INSERT INTO ${usageDays} (day, account_id, ${columnList})
-  SELECT completed_at / ${sql.raw(String(DAY_MS))}, account_id, ${newSums} FROM ${jobs}
-  WHERE id IN (SELECT value FROM json_each(${JSON.stringify(ids)})) AND ${isUncounted}
-  GROUP BY 1, 2
+/** Adds the new usage of a job to the day of its end. Requires the write of the row next in the same transaction. */
+export const addUsage = (row: EndedRow, condition: SQL): SQL => sql`
+  INSERT INTO ${usageDays} (day, account_id, ${columnList}) ${newUsage(row, condition)}
   ON CONFLICT (day, account_id) DO UPDATE SET ${addUp}`;
-
-/** The new value of `usage_counted` for a job whose usage was added. */
-export const countedUsage = sql.raw("CASE WHEN completed_at IS NULL THEN usage_counted ELSE usage END");
-
-/**
- * Jobs created within this time are searched for usage that the sweeper has not added yet. The sweeper adds it within
- * about an hour of a job's end.
- */
-const UNCOUNTED_MS = 8 * DAY_MS;
-/** Limit of jobs of each status that are read for it, the newest jobs. */
-const MAX_UNCOUNTED = 5000;
 
 /** The columns with the names of fields, each as an argument of a function if named. */
 export const fieldList = (called = ""): SQL =>
   sql.raw(FIELDS.map((field) => `${called}(${COLUMNS[field]}) AS ${field}`).join(", "));
 
 /** From one day to another day, both included. */
-export type Period = { readonly from: number; readonly to: number; readonly now: number };
+export type Period = { readonly from: number; readonly to: number };
 
-/** Statements for an account's usage in a period: the usage already added to days, and the usage not added yet. */
-export function usageQueries(accountId: string, period: Period): [SQL, SQL] {
-  const { from, to } = period;
-  const days = sql`(SELECT ${from} + value AS day FROM json_each(${dayList(to - from + 1)}))`;
-  return [
-    sql`
-      SELECT days.day AS day, ${fieldList()} FROM ${days} AS days CROSS JOIN ${usageDays} AS one
-      ON one.day = days.day AND one.account_id = ${accountId}`,
-    sql`
-      SELECT day, ${fieldList()} FROM (
-        SELECT completed_at / ${sql.raw(String(DAY_MS))} AS day, ${newSums}
-        FROM (${uncountedJobs(accountId, period)})
-        WHERE ${isUncounted} AND completed_at >= ${from * DAY_MS} AND completed_at < ${(to + 1) * DAY_MS}
-        GROUP BY 1)`,
-  ];
-}
+/** The days of a period. A query searches each day separately, because the tables are in the order of days. */
+export const daysOf = ({ from, to }: Period): SQL =>
+  sql`(SELECT ${from} + value AS day FROM json_each(${JSON.stringify([...Array(to - from + 1).keys()])}))`;
 
-/** The newest ended jobs of an account, whose usage may not have been added yet. */
-export function uncountedJobs(accountId: string, { now }: Period): SQL {
-  const ended = JOB_STATUSES.filter(isTerminalJob).map(
-    (status) => sql`
-      SELECT * FROM (
-        SELECT completed_at, usage, usage_counted, tags FROM ${jobs}
-        WHERE account_id = ${accountId} AND status = ${status} AND created_at >= ${now - UNCOUNTED_MS}
-        ORDER BY created_at DESC LIMIT ${MAX_UNCOUNTED})`,
-  );
-  return sql.join(ended, sql` UNION ALL `);
-}
+export const usageQuery = (accountId: string, period: Period): SQL => sql`
+  SELECT days.day AS day, ${fieldList()} FROM ${daysOf(period)} AS days CROSS JOIN ${usageDays} AS one
+  ON one.day = days.day AND one.account_id = ${accountId} ORDER BY days.day`;
 
 /** An account's usage per day, without days that have no usage. */
 export async function usageByDay(db: D1Database, accountId: string, period: Period): Promise<DayUsage[]> {
-  const [counted, uncounted] = await runBatch(db, usageQueries(accountId, period));
-  return sumByDay([...DayUsages.parse(counted?.results), ...DayUsages.parse(uncounted?.results)]);
-}
-
-/** The numbers 0 to `count` − 1. The query searches each day separately, because the table is in the order of days. */
-export const dayList = (count: number): string => JSON.stringify(Array.from({ length: count }, (_, at) => at));
-
-function sumByDay(rows: readonly DayUsage[]): DayUsage[] {
-  const byDay = Map.groupBy(rows, ({ day }) => day);
-  return [...byDay].map(([day, same]) => ({ day, ...sumUsage(same) })).toSorted((one, other) => one.day - other.day);
+  const [used] = await runBatch(db, [usageQuery(accountId, period)]);
+  return DayUsages.parse(used?.results);
 }
 
 export const sumUsage = (all: readonly JobUsage[]): JobUsage =>
@@ -158,7 +128,7 @@ export const sumUsage = (all: readonly JobUsage[]): JobUsage =>
     NO_USAGE,
   );
 
-/** The usage of all accounts since a day, without usage that was not added yet. */
+/** The usage of all accounts since a day. */
 export async function usageSince(db: D1Database, day: number): Promise<JobUsage> {
   const [found] = await runBatch(db, [
     sql`

@@ -9,12 +9,11 @@ import { parseUsageQuery } from "../query/usage-query.ts";
 import { jsonResponse } from "../responses/json-response.ts";
 
 export async function getUsage(context: Context<ClientEnv>): Promise<Response> {
-  const now = Date.now();
-  const { tag, ...days } = parseUsageQuery(context.req.query(), now);
+  const { tag, ...days } = parseUsageQuery(context.req.query(), Date.now());
   const { from, to } = days;
   const [db, { id }] = [context.env.DB, context.get("account")];
-  const used = await usageByDay(db, id, { ...days, now });
-  const byTag = tag === null ? null : await usageByTag(db, id, tag, { ...days, now });
+  const used = await usageByDay(db, id, days);
+  const byTag = tag === null ? null : await usageByTag(db, id, tag, days);
   const byDay = new Map(used.map((one) => [one.day, one]));
   return jsonResponse(context, {
     from: dateOf(from),

@@ -33,7 +33,7 @@ async function usageOrNone(env: Env): Promise<readonly Metric[]> {
   }
 }
 
-// Metrics of the usage of all accounts, which the sweeper has added up.
+// Metrics of the usage of all accounts.
 
 /**
  * Counters restart from 0 each month, as after a restart. The sum of all days would read ever more rows with each
@@ -44,7 +44,7 @@ export const firstDayOfMonth = (now: number): number => {
   return dayOf(Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1));
 };
 
-const SINCE = "since the start of the month (UTC); counted 10 to 60 minutes after the end of a job.";
+const SINCE = "since the start of the month (UTC).";
 
 function usageMetrics(used: JobUsage): readonly Metric[] {
   const counter = (name: string, help: string, samples: readonly Sample[]): Metric => ({

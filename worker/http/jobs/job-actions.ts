@@ -92,7 +92,7 @@ export const retryJob: Action = async (context, job) => {
   const { view, version } = retried.value;
   // Responses for ended jobs come from the row. So the row is updated before the response.
   const restarted = { version, status: view.status, completedAt: null, view: JSON.stringify(view) };
-  await upsertJob(env.DB, { ...job, ...restarted, checkAt: Date.now() + CHECK_AFTER_MS });
+  await upsertJob(env.DB, { ...job, ...restarted, usage: null, checkAt: Date.now() + CHECK_AFTER_MS });
   return ok(view);
 };
 

@@ -137,14 +137,6 @@ export function nextAlarmAt(
 /** Time of the sweeper's next check: some time after the alarm should have rung, so that only stuck jobs are found. */
 export const nextCheckAt = (state: JobState, now: number, retentionMs: number): number =>
   Math.ceil(Math.max(now, nextAlarmAt(state, () => 0, retentionMs) ?? now)) + checkAfterMs(now - state.spec.createdAt);
-/**
- * The same when the job's row is written. An ended job is checked within an hour, because the check adds up its usage
- * (db/usage.ts).
- */
-export function rowCheckAt(state: JobState, now: number, retentionMs: number): number {
-  const at = nextCheckAt(state, now, retentionMs);
-  return isTerminalJob(state.status) ? Math.min(at, now + MAX_CHECK_AFTER_MS) : at;
-}
 /** Longer than any alarm is late. */
 export const CHECK_AFTER_MS = 10 * 60_000;
 const MAX_CHECK_AFTER_MS = 60 * 60_000;

@@ -26,7 +26,7 @@ import { advertise } from "./advertise-effect.ts";
 import { tryDelivery } from "./deliver-effect.ts";
 import type { Effect, EffectDeps, EffectOf } from "./effect.ts";
 import { holdersIn, revokeIn } from "./hub-calls.ts";
-import { completionName, indexed, mayAbortAgain, revoked, rowCheckAt, uploadAborted } from "./job-effects.ts";
+import { completionName, indexed, mayAbortAgain, nextCheckAt, revoked, uploadAborted } from "./job-effects.ts";
 import { closeScratch, mayClearAgain, scratchCleared } from "./scratch-effects.ts";
 import { checkStorage } from "./storage-check-effect.ts";
 
@@ -92,7 +92,7 @@ async function updateIndex(deps: EffectDeps): Promise<void> {
     tookMs: state.completedAt === null || state.runningSince === null ? null : state.completedAt - state.runningSince,
     view: JSON.stringify(viewJob(state)),
     // Computed for the state after this effect, on which the purge depends.
-    checkAt: rowCheckAt(indexed(state, state), deps.now(), settingsOf(deps.env).retentionMs),
+    checkAt: nextCheckAt(indexed(state, state), deps.now(), settingsOf(deps.env).retentionMs),
     search: searchText(state.spec),
     usage: isTerminalJob(state.status) ? usageText(usageOf(state, deps.now())) : null,
     tags: tagsText(state.spec.tags),
@@ -115,7 +115,7 @@ async function purge(deps: EffectDeps): Promise<void> {
   if (state.spec.isProbe) return deps.purge(null);
   await deps.purge(keptMetadata(state, settingsOf(deps.env).listMs, deps.now()));
   // Last, and tried once: if it fails, the sweeper finds the object empty and updates the row.
-  await scheduleChecks(deps.env.DB, [{ id, checkAt: null, tags: tagsText(state.spec.tags) }]);
+  await scheduleChecks(deps.env.DB, [{ id, checkAt: null }]);
 }
 
 /**
