@@ -12,8 +12,6 @@ const HOUR_MS = 60 * MINUTE_MS;
 const SWEEP_EVERY_MS = 2 * MINUTE_MS;
 /** After this time, the service keeps nothing of a job. */
 const KEPT_MS = 40 * DAY_MS;
-/** The row of the job is deleted after this many more sweeps. */
-const LAST_SWEEPS = 5;
 
 export type Kind = {
   readonly nodes: number;
@@ -114,7 +112,7 @@ export async function measureKind(name: string, root: string): Promise<Measured>
   await time.run(time.now + MINUTE_MS);
   meter.take();
   await time.run(time.now + KEPT_MS);
-  for (let sweeps = 0; sweeps < LAST_SWEEPS; sweeps++) await service.until(service.platform.sweep());
+  await service.until(service.platform.sweep());
   const counts = plus(running, meter.take());
   return {
     counts: { ...counts, databaseWritten: counts.databaseWritten + sweptRows(service) },
