@@ -2,9 +2,8 @@
 import { and, eq, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import * as z from "zod";
-import { KEY_LIFE_MS } from "./idempotency.ts";
 import { runBatch, runQuery } from "./run-query.ts";
-import { idempotencyKeys, ingestTokens, templates } from "./schema.ts";
+import { ingestTokens, templates } from "./schema.ts";
 
 export type TemplateRow = typeof templates.$inferSelect;
 type Summary = Omit<TemplateRow, "accountId" | "sealed">;
@@ -58,26 +57,13 @@ export async function insertTemplate(
   return Inserted.parse(inserted?.results)[0]?.version ?? null;
 }
 
-type WantedTemplate = { name: string; version: number | null; key?: string | null; isBatch?: boolean };
-
-/**
- * A version of a template, or the newest version; null if there is none. For a repeated request with an
- * Idempotency-Key: the version that was the newest at the first request. The jobs of a batch have the key, a space and
- * their index.
- */
+/** A version of a template, or the newest version; null if there is none. */
 export async function findTemplate(
   db: D1Database,
   accountId: string,
-  { name, version, key = null, isBatch = false }: WantedTemplate,
+  { name, version }: { readonly name: string; readonly version: number | null },
 ): Promise<TemplateRow | null> {
-  const oldest = Date.now() - KEY_LIFE_MS;
-  const first = sql`
-    SELECT min(created_at) FROM ${idempotencyKeys} AS earlier
-    WHERE earlier.account_id = ${accountId} AND earlier.created_at >= ${oldest}
-      AND (earlier.key = ${key} OR earlier.key >= ${`${key} `} AND earlier.key < ${`${key}!`} AND ${isBatch ? 1 : 0})`;
-  const atFirst =
-    key === null ? undefined : sql`${templates.createdAt} <= coalesce((${first}), ${templates.createdAt})`;
-  const wanted = and(named(accountId, name), version === null ? atFirst : eq(templates.version, version));
+  const wanted = and(named(accountId, name), version === null ? undefined : eq(templates.version, version));
   const newest = drizzle(db).select().from(templates).where(wanted).orderBy(sql`version DESC`).limit(1);
   return (await runQuery(newest))[0] ?? null;
 }

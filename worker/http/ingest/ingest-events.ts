@@ -65,7 +65,7 @@ async function requestOf(creator: JobCreator, template: Template, event: BucketE
   const used = new Set(usesOf(template.body).map((use) => use.name));
   const vars = Object.fromEntries(Object.entries(eventVars(event)).filter(([name]) => used.has(name)));
   const find = async (): Promise<Template> => withObject(template, event);
-  const request = await readRequest(creator, { template: name, vars }, key, find);
+  const request = await readRequest(creator, { template: name, vars }, find);
   refuseLoop(request, template.body.ingest);
   return { request, body: identity, key, trace: null };
 }

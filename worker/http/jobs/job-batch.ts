@@ -39,7 +39,7 @@ export async function createBatch(
   const templates = new Map<string, Promise<Template>>();
   const find = (ref: unknown): Promise<Template> => {
     const known = templates.get(String(ref));
-    const found = known ?? findOwnTemplate(creator, ref, isDryRun ? null : key, true);
+    const found = known ?? findOwnTemplate(creator, ref);
     templates.set(String(ref), found);
     return found;
   };
@@ -50,7 +50,7 @@ export async function createBatch(
     const merged = mergePatch(defaults, job);
     const body = new TextEncoder().encode(JSON.stringify(merged));
     if (body.length > MAX_BODY_BYTES) throw new AppError("body_too_large", "The job is larger than 1 MiB");
-    const request = await readRequest(creator, merged, null, find);
+    const request = await readRequest(creator, merged, find);
     if (request.input.kind === "upload") uploads += 1;
     if (uploads > MAX_UPLOADS) {
       throw new AppError(

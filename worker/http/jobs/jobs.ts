@@ -40,7 +40,7 @@ export const jobs = mount(JOB_OPERATIONS, {
     const body = parseJson(bytes);
     requireJobScope(context.get("scopes"), body);
     const creator = creatorOf(context);
-    const request = await readRequest(creator, body, key);
+    const request = await readRequest(creator, body);
     if (assumed) {
       const source =
         assumed.probe === undefined ? assumedSource(assumed) : probedSource(await probeOf(context, assumed.probe));
@@ -49,7 +49,8 @@ export const jobs = mount(JOB_OPERATIONS, {
     requireValidKey(key);
     const trace = readTraceContext(context.req.raw.headers);
     const spec = await createJob(creator, request, { body: bytes, key, trace });
-    // The response depends only on the body, the id and the time. A repeated request receives the same response.
+    // The response depends only on the body, its template, the id and the time. A repeated request receives the same
+    // response while the template stays the same.
     return jsonResponse(context, viewJob(newJob(spec)), 201);
   },
   listJobs: listPage,

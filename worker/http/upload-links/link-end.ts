@@ -33,7 +33,7 @@ const secretsOf = async (id: string, sealed: string, env: Env): Promise<LinkSecr
   LinkSecrets.parse(JSON.parse(await unseal(sealed, contextOf(id), settingsOf(env).sealingKeys)));
 
 /** The Idempotency-Key of the link's job. */
-export const jobKey = (linkId: string): string => ownKey("upload-link", linkId);
+const jobKey = (linkId: string): string => ownKey("upload-link", linkId);
 
 /** The body of the link's job. It has the link's tags, too. */
 export const jobBody = (link: UploadLinkRow, job: Readonly<Record<string, unknown>>, uploadId: string): object => ({
@@ -79,7 +79,7 @@ async function startJob(
     const given = jobBody(link, job, link.uploadId ?? "");
     const key = jobKey(link.id);
     const body = new TextEncoder().encode(JSON.stringify(given));
-    const spec = await createJob(creator, await readRequest(creator, given, key), { body, key, trace: null });
+    const spec = await createJob(creator, await readRequest(creator, given), { body, key, trace: null });
     return { jobId: spec.id };
   } catch (error) {
     if (error instanceof AppError && isFinal(error)) {

@@ -21,7 +21,7 @@ import { mount } from "../operation/mount.ts";
 import { readPage } from "../query/upload-query.ts";
 import { jsonResponse } from "../responses/json-response.ts";
 import { beyond, requireRoom } from "../uploads/upload-limits.ts";
-import { deletedAt, jobBody, jobKey, sealLink } from "./link-end.ts";
+import { deletedAt, jobBody, sealLink } from "./link-end.ts";
 import { uploadOf, viewData, viewLink } from "./link-view.ts";
 import { UPLOAD_LINK_OPERATIONS } from "./upload-links.operations.ts";
 
@@ -112,7 +112,7 @@ async function requireValidJob(
   if ("input" in job)
     throw new AppError("input_not_valid", "`job` must have no `input`: the file of the link is its input");
   const creator = creatorOf(context);
-  const request = await parseRequest(creator, jobBody(link, job, link.id), jobKey(link.id)).catch((error: unknown) => {
+  const request = await parseRequest(creator, jobBody(link, job, link.id)).catch((error: unknown) => {
     throw error instanceof AppError ? new AppError(error.code, `\`job\`: ${error.message}`) : error;
   });
   await resolveStorage(request.storage, { ...creator, keys: request.secrets.storage });

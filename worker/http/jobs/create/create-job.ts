@@ -29,15 +29,11 @@ export type ResolvedRequest = Omit<ParsedRequest, "input" | "storage"> & { input
 /** `template`: such as `web@3`. */
 export type ParsedRequest = JobRequest & { readonly template?: string; readonly requested: RequestBody };
 
-/**
- * Parses the body of a job, which may name a template. `key` is the Idempotency-Key. Throws AppError for a body that is
- * not valid.
- */
+/** Parses the body of a job, which may name a template. Throws AppError for a body that is not valid. */
 export async function parseRequest(
   creator: JobCreator,
   given: unknown,
-  key: string | null,
-  find: FindTemplate = (ref) => findOwnTemplate(creator, ref, key),
+  find: FindTemplate = (ref) => findOwnTemplate(creator, ref),
 ): Promise<ParsedRequest> {
   const { body, template, explain } = await withSavedStorage(creator, await withTemplate(given, find));
   const parsed = parseJobRequest(body, settingsOf(creator.env).allowPrivate);
@@ -52,12 +48,8 @@ export function withoutSecrets(body: unknown): RequestBody {
 }
 
 /** Parses and completes the body of a job. Throws AppError. */
-export const readRequest = async (
-  creator: JobCreator,
-  given: unknown,
-  key: string | null,
-  find?: FindTemplate,
-): Promise<ResolvedRequest> => resolveRequest(creator, await parseRequest(creator, given, key, find));
+export const readRequest = async (creator: JobCreator, given: unknown, find?: FindTemplate): Promise<ResolvedRequest> =>
+  resolveRequest(creator, await parseRequest(creator, given, find));
 
 /** Finds the template that a job names. */
 type FindTemplate = (ref: unknown) => Promise<Template>;

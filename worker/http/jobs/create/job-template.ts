@@ -38,21 +38,16 @@ export function parseRef(ref: string): { name: string; version: number | null } 
 }
 
 /**
- * A template of the account, by a text such as `web` or `web@3`. `key`: the Idempotency-Key of the request, or of the
- * batch. Throws AppError(template_not_valid | template_not_found).
+ * A template of the account, by a text such as `web` or `web@3`. Throws AppError(template_not_valid |
+ * template_not_found).
  */
-export async function findOwnTemplate(
-  { env, account }: Owner,
-  ref: unknown,
-  key: string | null = null,
-  isBatch = false,
-): Promise<Template> {
+export async function findOwnTemplate({ env, account }: Owner, ref: unknown): Promise<Template> {
   const wanted = typeof ref === "string" ? parseRef(ref) : null;
   if (!wanted) {
     const rule = "must be the name of a template, such as `web`, or a version of it, such as `web@3`";
     throw new AppError("template_not_valid", `\`template\` ${rule}`);
   }
-  const row = await findTemplate(env.DB, account.id, { ...wanted, key, isBatch });
+  const row = await findTemplate(env.DB, account.id, wanted);
   if (!row) throw noTemplate(String(ref));
   return openTemplate(env, row);
 }
