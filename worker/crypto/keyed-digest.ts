@@ -3,8 +3,8 @@ import { createHmac } from "node:crypto";
 import type { SealingKeys } from "./sealed-secret.ts";
 
 /**
- * HMAC-SHA-256 of data, in hex. Derives a key for the purpose first, so that the digest reveals nothing about the sealing
- * key. Throws an error for the operator if there is no key.
+ * HMAC-SHA-256 of data, in hex. Derives a key for the purpose first, so that the digest reveals nothing about the
+ * sealing key. Throws an error for the operator if there is no key.
  */
 export function keyedDigest(purpose: string, data: string | Uint8Array, key: SealingKeys[number] | undefined): string {
   if (!key) throw new Error("SEALING_KEYS is empty");

@@ -29,8 +29,8 @@ type Limits = { readonly maxPortions: number; readonly maxMs: number };
 const NEARLY_FULL = 0.8;
 
 /**
- * Deletes expired keys and rows of jobs. In a nearly full database, rows of jobs expire after `retentionMs`. Returns true
- * if the database is nearly full.
+ * Deletes expired keys and rows of jobs. In a nearly full database, rows of jobs expire after `retentionMs`. Returns
+ * true if the database is nearly full.
  */
 export async function deleteOldRows(
   db: D1Database,

@@ -1,5 +1,5 @@
-// Usage of accounts per day. The row of an ended job holds the job's usage. The transaction that writes the row adds the
-// difference from the usage that the row had before, so that a repeated or later write adds only new usage.
+// Usage of accounts per day. The row of an ended job holds the job's usage. The transaction that writes the row adds
+// the difference from the usage that the row had before, so that a repeated or later write adds only new usage.
 import { type SQL, sql } from "drizzle-orm";
 import * as z from "zod";
 import { runBatch } from "./run-query.ts";
