@@ -42,7 +42,11 @@ const assignment = (job: string): Assignment =>
     kind: "inspect",
     slotClass: "inspect",
     round: 0,
-    task: { kind: "inspect", sourceUrl: `http://127.0.0.1:${(silent.address() as AddressInfo).port}/` },
+    task: {
+      kind: "inspect",
+      sourceUrl: `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`,
+      chunking: null,
+    },
   });
 
 let frames: NodeFrame[];

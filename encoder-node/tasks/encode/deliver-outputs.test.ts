@@ -32,7 +32,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const TASK = { kind: "inspect", sourceUrl: "http://127.0.0.1/" };
+const TASK = { kind: "inspect", sourceUrl: "http://127.0.0.1/", chunking: null };
 function depsOf(report: TaskDeps["report"]) {
   stored = [];
   respond = ({ url = "" }, response) => {

@@ -119,7 +119,7 @@ it("finds the split points of a source, and copies it to the scratch bucket", as
 });
 
 it("stores a large source in several pieces", async () => {
-  const deps = node.depsOf("AAAAAAAAAAAAAA.inspect.99", { kind: "inspect", sourceUrl: "" }, bucket);
+  const deps = node.depsOf("AAAAAAAAAAAAAA.inspect.99", { kind: "inspect", sourceUrl: "", chunking: null }, bucket);
   const source = await scratchSource(join(folder, "clip.mp4"), deps, 100_000);
   if (source.from !== "scratch") throw new Error("Not there");
   const stored = await Promise.all(source.pieces.map(({ name }) => bucket.get(name)));

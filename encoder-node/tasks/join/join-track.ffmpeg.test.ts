@@ -109,7 +109,7 @@ async function stored(): Promise<ScratchTrack[]> {
 
 async function fetched(chunks: readonly ScratchTrack[], changes: Partial<TaskDeps> = {}) {
   const work = await mkdtemp(join(folder, "w-"));
-  const task = { kind: "inspect", sourceUrl: "" };
+  const task = { kind: "inspect", sourceUrl: "", chunking: null };
   const deps = node.depsOf("AAAAAAAAAAAAAA.join.1", task, { requestScratch: bucket.requestScratch, ...changes });
   const received = new Map<string, Buffer[]>();
   let most = 0;
