@@ -24,7 +24,7 @@ const FACTORS: Readonly<Record<string, readonly number[]>> = {
 async function measureClip(tools: Tools, clip: string): Promise<ClipResult> {
   const source = await makeClip(tools, clip, Number(secondsText));
   const searched = await searchFor(tools, source, `${format}:x:quality=vmaf${vmafText}`);
-  const target = await encodeWith(tools, source, format, searched.report.rateFactor);
+  const target = await encodeWith(tools, source, format, searched.report.rate_factor);
   const fixed: Encode[] = [];
   for (const factor of FACTORS[format] ?? []) fixed.push(await encodeWith(tools, source, format, factor));
   await rm(clipFile(tools, clip));

@@ -9,7 +9,7 @@ export function curvesSvg(results: readonly ClipResult[], vmaf: number): string 
   const points = results.flatMap(({ fixed, target }) => [...fixed, target]);
   const rates = points.map(({ kbps }) => Math.log10(kbps));
   const [minRate, maxRate] = [Math.floor(Math.min(...rates)), Math.ceil(Math.max(...rates))];
-  const minVmaf = Math.max(0, 10 * Math.floor(Math.min(...points.map(({ percentile1 }) => percentile1)) / 10));
+  const minVmaf = Math.max(0, 10 * Math.floor(Math.min(...points.map(({ percentile_1 }) => percentile_1)) / 10));
   const x = (kbps: number): number =>
     LEFT + ((Math.log10(kbps) - minRate) / (maxRate - minRate)) * (WIDTH - LEFT - RIGHT);
   const y = (value: number): number =>
@@ -27,8 +27,8 @@ export function curvesSvg(results: readonly ClipResult[], vmaf: number): string 
   for (const [index, { clip, fixed, target }] of results.entries()) {
     const color = COLORS[index % COLORS.length];
     const sorted = fixed.toSorted((a, b) => a.kbps - b.kbps);
-    const path = sorted.map(({ kbps, percentile1 }) => at(kbps, percentile1)).join(" ");
-    const [cx, cy] = [x(target.kbps).toFixed(1), y(target.percentile1).toFixed(1)];
+    const path = sorted.map(({ kbps, percentile_1 }) => at(kbps, percentile_1)).join(" ");
+    const [cx, cy] = [x(target.kbps).toFixed(1), y(target.percentile_1).toFixed(1)];
     lines.push(`<polyline fill="none" stroke="${color}" stroke-width="2" points="${path}"/>`);
     lines.push(`<circle cx="${cx}" cy="${cy}" r="5" fill="${color}"/>`);
     lines.push(

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { VideoOutput } from "#shared/job/output-spec.ts";
+import type { TargetMetadata } from "#shared/job/quality-target.ts";
 import { createLogger } from "#shared/log.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
@@ -12,7 +13,6 @@ import { planEncode } from "#shared/plan/tasks/plan-encode.ts";
 import type { SearchedVideo } from "#shared/plan/vmaf/plan-probes.ts";
 import type { KeyframeGroup } from "#shared/plan/vmaf/sample-windows.ts";
 import { summarizeVmaf, type VmafSummary } from "#shared/plan/vmaf/score.ts";
-import type { TargetReport } from "#shared/protocol/target.ts";
 import { parseOutputs } from "#shared/request/outputs/outputs-section.ts";
 import type { Tool } from "../../encoder-node/ffmpeg/discover/locate.ts";
 import { toolEnvironment } from "../../encoder-node/ffmpeg/sandbox/tool-environment.ts";
@@ -24,7 +24,7 @@ const run = promisify(execFile);
 export type Tools = { readonly ffmpeg: Tool; readonly ffprobe: Tool; readonly folder: string };
 /** The CPU seconds of a search: keeping the samples, encoding them, and measuring the results. */
 export type SearchCost = { readonly keep: number; readonly encode: number; readonly measure: number };
-export type Searched = { readonly report: TargetReport; readonly cpuSeconds: number; readonly cost: SearchCost };
+export type Searched = { readonly report: TargetMetadata; readonly cpuSeconds: number; readonly cost: SearchCost };
 export type Encode = VmafSummary & {
   readonly rateFactor: number;
   readonly kbps: number;
@@ -74,7 +74,7 @@ export async function searchTogether(
   source: string,
   formats: readonly string[],
   groups: readonly KeyframeGroup[] = [],
-): Promise<Omit<Searched, "report"> & { readonly reports: readonly TargetReport[] }> {
+): Promise<Omit<Searched, "report"> & { readonly reports: readonly TargetMetadata[] }> {
   const videos = formats.map(videoOf).map((output): SearchedVideo => {
     const { video } = output;
     if (!video || video.codec === "copy") throw new Error("There is no video to encode");

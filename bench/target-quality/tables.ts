@@ -28,21 +28,21 @@ export const perClipTable = (results: readonly ClipResult[]): string =>
       target.rateFactor,
       Math.round(target.kbps),
       decimal(target.mean),
-      decimal(target.harmonicMean),
-      decimal(target.percentile1),
-      report.measured ? `${decimal(report.measured.harmonicMean)}, ${decimal(report.measured.percentile1)}` : "",
-      report.tried.map(({ rateFactor, score }) => `${rateFactor}: ${decimal(score)}`).join(", "),
-      report.stopped,
+      decimal(target.harmonic_mean),
+      decimal(target.percentile_1),
+      report.samples ? `${decimal(report.samples.harmonic_mean)}, ${decimal(report.samples.percentile_1)}` : "",
+      report.tried.map(({ rate_factor, score }) => `${rate_factor}: ${decimal(score)}`).join(", "),
+      report.ended,
       percent(cpuSeconds / target.cpuSeconds),
     ]),
   );
 
 /** The results of all clips together. */
-type SetResult = { readonly kbps: number; readonly percentile1: number; readonly mean: number };
+type SetResult = { readonly kbps: number; readonly percentile_1: number; readonly mean: number };
 
 function setOf(encodes: readonly Encode[]): SetResult {
-  const { percentile1, mean } = summarizeVmaf(encodes.flatMap(({ frames }) => frames));
-  return { kbps: encodes.reduce((sum, { kbps }) => sum + kbps, 0) / encodes.length, percentile1, mean };
+  const { percentile_1, mean } = summarizeVmaf(encodes.flatMap(({ frames }) => frames));
+  return { kbps: encodes.reduce((sum, { kbps }) => sum + kbps, 0) / encodes.length, percentile_1, mean };
 }
 
 const fixedSets = (results: readonly ClipResult[]): (SetResult & { rateFactor: number })[] =>
@@ -80,19 +80,19 @@ const setRow = (name: string, set: SetResult, encodes: readonly (Encode | undefi
   name,
   String(Math.round(set.kbps)),
   decimal(set.mean),
-  decimal(set.percentile1),
-  ...encodes.map((encode) => (encode ? `${Math.round(encode.kbps)}, ${decimal(encode.percentile1)}` : "")),
+  decimal(set.percentile_1),
+  ...encodes.map((encode) => (encode ? `${Math.round(encode.kbps)}, ${decimal(encode.percentile_1)}` : "")),
 ];
 
 /** The share of bits saved over one fixed rate factor with the same first percentile of all frames. */
 export function savings(results: readonly ClipResult[]): string {
   const searched = setOf(results.map(({ target }) => target));
-  const sets = fixedSets(results).toSorted((a, b) => a.percentile1 - b.percentile1);
-  const above = sets.findIndex(({ percentile1 }) => percentile1 >= searched.percentile1);
+  const sets = fixedSets(results).toSorted((a, b) => a.percentile_1 - b.percentile_1);
+  const above = sets.findIndex(({ percentile_1 }) => percentile_1 >= searched.percentile_1);
   const at = Math.max(1, above === -1 ? sets.length - 1 : above);
   const [low, high] = [sets[at - 1], sets[at]];
   if (!low || !high) return "too few fixed rate factors";
-  const share = (searched.percentile1 - low.percentile1) / (high.percentile1 - low.percentile1);
+  const share = (searched.percentile_1 - low.percentile_1) / (high.percentile_1 - low.percentile_1);
   const kbps = Math.exp(Math.log(low.kbps) + share * (Math.log(high.kbps) - Math.log(low.kbps)));
   const factor = low.rateFactor + share * (high.rateFactor - low.rateFactor);
   const cpu = (of: (result: ClipResult) => number): number => results.reduce((sum, result) => sum + of(result), 0);
@@ -102,7 +102,7 @@ export function savings(results: readonly ClipResult[]): string {
       `${part} ${percent(cpu(({ searched: { cost } }) => cost[part]) / cpu(({ target }) => target.cpuSeconds))}`,
   );
   return [
-    `searched: ${Math.round(searched.kbps)} kbit/s; one rate factor with the same 1st percentile (${decimal(searched.percentile1)}): `,
+    `searched: ${Math.round(searched.kbps)} kbit/s; one rate factor with the same 1st percentile (${decimal(searched.percentile_1)}): `,
     `${Math.round(kbps)} kbit/s at ${factor.toFixed(1)}${above === -1 || share < 0 ? " (extrapolated)" : ""}; `,
     `${percent(1 - searched.kbps / kbps)} fewer bits; search ${percent(search)} of the encodes' CPU (${parts.join(", ")})`,
   ].join("");

@@ -141,7 +141,7 @@ it("measures the loudness of each track, and gives each its own gain", () => {
   const { loudness = [] } = madeReport(live);
   expect(loudness.map(({ track }) => track)).toEqual([1, 2, 3]);
   for (const { output } of loudness) expect(Math.abs(output.integrated + 20)).toBeLessThan(0.3);
-  expect(new Set(loudness.map(({ gainDb }) => gainDb)).size).toBeGreaterThan(1);
+  expect(new Set(loudness.map(({ gain_db }) => gain_db)).size).toBeGreaterThan(1);
 });
 
 it("grows live playlists with all tracks", () => {

@@ -1,9 +1,9 @@
 // The report on measured video tracks.
 
+import type { MeasuredRendition, QualityReport } from "#shared/job/quality.ts";
 import type { QualitySample } from "#shared/plan/quality/read-samples.ts";
 import { summarizeQuality } from "#shared/plan/quality/summarize-quality.ts";
 import type { Viewing } from "#shared/plan/quality/viewing.ts";
-import type { QualityReport, RenditionQuality } from "#shared/protocol/quality.ts";
 
 /** A measured video track, or the reason why it could not be measured. */
 export type TrackQuality = { readonly track: string } & (
@@ -28,15 +28,13 @@ const MAX_POINTS = { output: 1200, rendition: 60 };
 export function qualityReport(tracks: readonly TrackQuality[]): QualityReport {
   const maxPoints = Math.max(MAX_POINTS.rendition, Math.floor(MAX_POINTS.output / Math.max(1, tracks.length)));
   const failures = tracks.flatMap((track) => ("failure" in track ? [track.failure] : []));
-  const renditions = tracks.flatMap((track): RenditionQuality[] => {
+  const renditions = tracks.flatMap((track): MeasuredRendition[] => {
     if (!("measured" in track) || track.measured.samples.length === 0) return [];
-    const { samples, ...measured } = track.measured;
-    const { samples: count, series, ...summary } = summarizeQuality(samples, maxPoints);
-    const { vmaf, psnr, ssim, intervalSeconds } = series;
-    const points = { intervalSeconds, vmaf: [...vmaf], psnr: [...psnr], ssim: [...ssim] };
-    return [{ track: track.track, ...measured, samples: count, ...summary, series: points }];
+    const { samples, size, shown, model, every } = track.measured;
+    const sizes = { ...size, shown_width: shown.width, shown_height: shown.height };
+    return [{ track: track.track, ...sizes, model, every, ...summarizeQuality(samples, maxPoints) }];
   });
-  return { renditions, ...(failures[0] === undefined ? {} : { failure: lineOf(failures[0]) }) };
+  return { renditions, ...(failures[0] === undefined ? {} : { error: lineOf(failures[0]) }) };
 }
 
 /** Formats a message for the protocol: a message can quote ffmpeg, and ffmpeg can quote the source. */

@@ -1,6 +1,6 @@
 // The quality of a job's outputs, encoded in a single run and in chunks.
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { QualityReport } from "#shared/protocol/quality.ts";
+import type { QualityReport } from "#shared/job/quality.ts";
 import { specOf } from "#shared/testing/output-specs.ts";
 import {
   type ChunkTestBed,
@@ -40,23 +40,21 @@ it.runIf(process.env.COPRA_SOAK === "1")("measures chunks like a single run", { 
   const whole = qualities(await encodeWhole(testBed, "ntsc.mp4", OUTPUTS, { ffmpeg }));
   expect(whole).toMatchObject([
     {
-      renditions: [
-        { track: "video", size: { width: 160, height: 90 }, shown: { width: 1920, height: 1080 }, every: 7 },
-      ],
+      renditions: [{ track: "video", width: 160, height: 90, shown_width: 1920, shown_height: 1080, every: 7 }],
     },
-    { renditions: [{ track: "36p", size: { width: 64, height: 36 }, model: "vmaf_v0.6.1" }] },
+    { renditions: [{ track: "36p", width: 64, height: 36, model: "vmaf_v0.6.1" }] },
     undefined,
   ]);
-  expect(whole[0]).not.toHaveProperty("failure");
+  expect(whole[0]).not.toHaveProperty("error");
   const [video] = whole[0]?.renditions ?? [];
-  expect(video?.series.vmaf.length).toBe(70);
-  expect(video?.series.vmaf.filter((point) => point === null)).toEqual([]);
+  expect(video?.series?.vmaf.length).toBe(70);
+  expect(video?.series?.vmaf.filter((point) => point === null)).toEqual([]);
   const bucket = { ...testBed.bucket, ffmpeg };
   const outputs = OUTPUTS.filter(({ index }) => index !== 1);
   const chunked = qualities(await encodeInChunks({ ...testBed, bucket }, "ntsc.mp4", outputs));
   expect(chunked).toMatchObject([{ renditions: [{ track: "video", every: 7 }] }, undefined]);
   const [single, many] = [whole[0]?.renditions[0], chunked[0]?.renditions[0]];
-  expect(many?.series.vmaf.length).toBe(single?.series.vmaf.length);
+  expect(many?.series?.vmaf.length).toBe(single?.series?.vmaf.length);
   expect(Math.abs((many?.vmaf.mean ?? 0) - (single?.vmaf.mean ?? 0))).toBeLessThan(1);
   expect(Math.abs((many?.ssim.mean ?? 0) - (single?.ssim.mean ?? 0))).toBeLessThan(0.005);
 });

@@ -3,11 +3,11 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { TargetMetadata } from "#shared/job/quality-target.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import { isEncodedVideo } from "#shared/plan/outputs/plan-file.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import { planSample, planSearch, type SearchedVideo, sampleFile } from "#shared/plan/vmaf/plan-probes.ts";
-import type { TargetReport } from "#shared/protocol/target.ts";
 import { specOf } from "#shared/testing/output-specs.ts";
 import { runCommand } from "../ffmpeg/run-command.ts";
 import { probeSource } from "../source/probe/probe-source.ts";
@@ -36,7 +36,7 @@ function videoOf(format: string): SearchedVideo {
   return { output, video: output.video };
 }
 
-async function search(clip: string, ...formats: string[]): Promise<TargetReport[]> {
+async function search(clip: string, ...formats: string[]): Promise<TargetMetadata[]> {
   const source = path.join(folder, clip);
   const probe = await probeSource(tested.ffprobe, source);
   const range = { fromMs: 0, toMs: chooseTracks(probe).video?.durationMs ?? 0 };
@@ -68,10 +68,10 @@ test.each([
     const [report] = await search(clip, format);
     const target = report?.vmaf ?? 0;
     // Encoders with whole rate factors do not always come nearer.
-    expect(["met", "step", "limit"]).toContain(report?.stopped);
-    expect(report?.measured?.harmonicMean).toBeGreaterThan(target - 1);
-    expect(report?.measured?.percentile1).toBeLessThan(target + 6);
-    expect(report?.measured?.frames).toBeGreaterThan(5);
+    expect(["met", "step", "limit"]).toContain(report?.ended);
+    expect(report?.samples?.harmonic_mean).toBeGreaterThan(target - 1);
+    expect(report?.samples?.percentile_1).toBeLessThan(target + 6);
+    expect(report?.samples?.frames).toBeGreaterThan(5);
     expect(await readdir(folder)).toEqual(Object.keys(CLIPS).toSorted());
   },
   120_000,
@@ -79,14 +79,14 @@ test.each([
 
 test("gives up where a maximum bitrate leaves nothing to gain", async () => {
   const [report] = await search("ntsc.mp4", "mp4:::quality=vmaf97,maxrate=150k");
-  expect(["no_gain", "best", "limit"]).toContain(report?.stopped);
+  expect(["no_gain", "best", "limit"]).toContain(report?.ended);
   expect(report?.tried.length).toBeLessThan(5);
 });
 
 test("starts the search for the next rendition at the rate factor of the previous rendition", async () => {
   const [first, second] = await search("ntsc.mp4", "mp4:::quality=vmaf90", "mp4:160x::quality=vmaf90");
-  expect(first?.stopped).toBe("met");
-  expect(second?.tried[0]?.rateFactor).toBe(first?.rateFactor);
+  expect(first?.ended).toBe("met");
+  expect(second?.tried[0]?.rate_factor).toBe(first?.rate_factor);
 });
 
 const SAMPLED = "-f lavfi -i testsrc2=s=64x64:r=25:d=12 -bf 0";

@@ -1,6 +1,7 @@
 // Searches the rate factors for requested VMAFs: encodes samples of the source, and measures them.
 import { join } from "node:path";
 import * as z from "zod";
+import type { TargetMetadata } from "#shared/job/quality-target.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
 import { type RateFactorEncoder, rateFactorBounds, usualRateFactor } from "#shared/plan/encoders/rate-factors.ts";
@@ -17,7 +18,6 @@ import {
 import { type KeyframeGroup, type SampleWindow, sampleWindows } from "#shared/plan/vmaf/sample-windows.ts";
 import { scoreOf, summarizeVmaf } from "#shared/plan/vmaf/score.ts";
 import { lossOf, nextProbe } from "#shared/plan/vmaf/search.ts";
-import type { TargetReport } from "#shared/protocol/target.ts";
 import { openFile, readText } from "../run-files/open-file.ts";
 import { RunFiles } from "../run-files/run-files.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
@@ -43,7 +43,7 @@ export type SearchDeps = Pick<TaskDeps, "capabilities" | "log" | "signal"> & {
  * Searches the rate factor of each video, in the order of the request. If nothing can be measured, the result has the
  * rate factor of usual video. Throws when the signal aborts.
  */
-export async function searchRateFactors(request: SearchRequest, deps: SearchDeps): Promise<TargetReport[]> {
+export async function searchRateFactors(request: SearchRequest, deps: SearchDeps): Promise<TargetMetadata[]> {
   const tracks = chooseTracks(request.probe);
   const searches = request.videos.flatMap((video, at) => {
     const planned = planSearch(video, `q${at}`, tracks, deps.capabilities);
@@ -52,10 +52,10 @@ export async function searchRateFactors(request: SearchRequest, deps: SearchDeps
   // A video that cannot be planned fails when it is encoded, with its reason.
   if (searches.length < request.videos.length) return request.videos.map(withoutSearch);
   const files = await RunFiles.create(deps.folder);
-  const search = async (folder: string): Promise<TargetReport[]> => {
+  const search = async (folder: string): Promise<TargetMetadata[]> => {
     const windows = sampleWindows(request.range, request.groups);
     const samples = await keepSamples(searches, windows, request, tracks, folder, deps);
-    const reports: TargetReport[] = [];
+    const reports: TargetMetadata[] = [];
     const moved: Moved = new Map();
     for (const search of searches)
       reports.push(await searchOne(search, { folder, samples, windows, tracks }, moved, deps));
@@ -106,14 +106,14 @@ async function searchOne(
   samples: Samples,
   moved: Moved,
   deps: SearchDeps,
-): Promise<TargetReport> {
+): Promise<TargetMetadata> {
   const { encoder, video } = search;
   const target = targetOf(search);
   const bounds = rateFactorBounds(encoder);
   const usual = usualRateFactor(encoder, target);
   const growth = (lossOf(target - 3) - lossOf(target)) / Math.max(0.5, usualRateFactor(encoder, target - 3) - usual);
   const tried: Measured[] = [];
-  const reportOf = (end: Omit<Parameters<typeof targetReport>[1], "samples" | "lengthMs">): TargetReport =>
+  const reportOf = (end: Omit<Parameters<typeof targetReport>[1], "samples" | "lengthMs">): TargetMetadata =>
     targetReport(search, { ...end, samples: samples.samples.length, lengthMs: lengthOf(samples) });
   for (;;) {
     const next = nextProbe(tried, target, { bounds, start: usual + (moved.get(encoder) ?? 0), growth });

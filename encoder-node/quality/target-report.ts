@@ -1,9 +1,10 @@
 // The report on the search for a requested VMAF.
+
+import type { TargetMetadata } from "#shared/job/quality-target.ts";
 import { usualRateFactor } from "#shared/plan/encoders/rate-factors.ts";
 import type { PlannedSearch, SearchedVideo } from "#shared/plan/vmaf/plan-probes.ts";
 import type { VmafSummary } from "#shared/plan/vmaf/score.ts";
 import type { Probe } from "#shared/plan/vmaf/search.ts";
-import type { TargetReport } from "#shared/protocol/target.ts";
 
 /** A rate factor that was tried, and its measured quality. */
 export type Measured = Probe & { readonly summary: VmafSummary; readonly frames: number };
@@ -25,18 +26,24 @@ export const targetOf = ({ video: { rate } }: SearchedVideo): number => ("vmaf" 
 export function targetReport(
   search: PlannedSearch,
   { tried, chosen, stopped, samples, lengthMs }: SearchEnd,
-): TargetReport {
+): TargetMetadata {
   const { width, height } = search.planned.frame;
   return {
     vmaf: targetOf(search),
     size: `${width}x${height}`,
-    rateFactor: chosen?.rateFactor ?? usualRateFactor(search.encoder, targetOf(search)),
-    stopped,
-    measured: chosen && { ...rounded(chosen.summary), kbps: Math.round(chosen.kbps), frames: chosen.frames },
-    samples,
-    sampledMs: Math.round(lengthMs),
+    rate_factor: chosen?.rateFactor ?? usualRateFactor(search.encoder, targetOf(search)),
+    ended: stopped,
+    samples: chosen && {
+      number: samples,
+      seconds: Math.round(lengthMs) / 1000,
+      frames: chosen.frames,
+      mean: hundredths(chosen.summary.mean),
+      harmonic_mean: hundredths(chosen.summary.harmonic_mean),
+      percentile_1: hundredths(chosen.summary.percentile_1),
+      kbps: Math.round(chosen.kbps),
+    },
     tried: tried.map(({ rateFactor, score, kbps }) => ({
-      rateFactor,
+      rate_factor: rateFactor,
       score: hundredths(score),
       kbps: Math.round(kbps),
     })),
@@ -44,22 +51,15 @@ export function targetReport(
 }
 
 const hundredths = (value: number): number => Math.round(value * 100) / 100;
-const rounded = ({ mean, harmonicMean, percentile1 }: VmafSummary): VmafSummary => ({
-  mean: hundredths(mean),
-  harmonicMean: hundredths(harmonicMean),
-  percentile1: hundredths(percentile1),
-});
 
 /** Reports that nothing was searched. */
-export function withoutSearch(video: SearchedVideo): TargetReport {
+export function withoutSearch(video: SearchedVideo): TargetMetadata {
   return {
     vmaf: targetOf(video),
     size: "",
-    rateFactor: 0,
-    stopped: "failed",
-    measured: null,
-    samples: 0,
-    sampledMs: 0,
+    rate_factor: 0,
+    ended: "failed",
+    samples: null,
     tried: [],
   };
 }

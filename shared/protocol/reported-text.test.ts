@@ -10,27 +10,27 @@ const PROBE = {
   format: { filename: "input", format_name: "mov,mp4", tags: { title: "t" } },
 };
 const SCRATCH = { output: 0, track: "video", name: "chunk-1-1/0-video.mp4", sizeBytes: 1, frames: 1 };
-const STATISTICS = { mean: 1, harmonicMean: 1, percentile1: 1, min: 1 };
+const STATISTICS = { mean: 1, harmonic_mean: 1, percentile_1: 1, min: 1 };
 const MEASURED = {
   track: "720p",
   model: "vmaf_v0.6.1",
-  samples: 1,
+  frames: 1,
   every: 1,
   vmaf: STATISTICS,
   psnr: STATISTICS,
   ssim: STATISTICS,
-  size: { width: 1, height: 1 },
-  shown: { width: 1, height: 1 },
-  series: { intervalSeconds: 1, vmaf: [1], psnr: [null], ssim: [1] },
+  width: 1,
+  height: 1,
+  shown_width: 1,
+  shown_height: 1,
+  series: { interval_seconds: 1, vmaf: [1], psnr: [null], ssim: [1] },
 };
 const TARGET = {
   vmaf: 93,
   size: "1280x720",
-  rateFactor: 23,
-  stopped: "met",
-  samples: 1,
-  sampledMs: 1,
-  measured: { mean: 1, harmonicMean: 1, percentile1: 1, kbps: 1, frames: 1 },
+  rate_factor: 23,
+  ended: "met",
+  samples: { number: 1, seconds: 1, mean: 1, harmonic_mean: 1, percentile_1: 1, kbps: 1, frames: 1 },
   tried: [],
 };
 const MADE = {
@@ -41,7 +41,7 @@ const MADE = {
   packages: { hls: PROBE },
   encoder: "libx264, libx265",
   note: "n",
-  quality: { renditions: [MEASURED], failure: "f" },
+  quality: { renditions: [MEASURED], error: "f" },
   targets: [TARGET],
 };
 const FAILED = { status: "failed", output: 1, failure: { code: "encoding_failed", message: "m" } };

@@ -18,12 +18,7 @@ export const EncoderNames = z
 /** The path of a DRM render node. */
 export const DevicePath = z.string().regex(/^\/[\w./-]{1,200}$/, "not a device path");
 
-/** A line of text without control characters. */
-export const Line = (maxChars: number) =>
-  z
-    .string()
-    .max(maxChars)
-    .regex(/^[^\p{Cc}\p{Cs}\u2028\u2029]*$/u, "contains a control character");
+export { Line } from "../line.ts";
 
 export const ErrorCodeText = z.custom<ErrorCode>((value) => typeof value === "string" && isErrorCode(value), {
   error: "not an error code",

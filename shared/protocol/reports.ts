@@ -1,13 +1,14 @@
 // A node's reports on its leases: POST /v2/nodes/leases/:lease/{outputs,complete,fail}
 import * as z from "zod";
 import { DroppedVideo } from "../job/dropped-video.ts";
+import { OutputLoudness } from "../job/loudness.ts";
+import { QualityReport } from "../job/quality.ts";
 import { MediaProbe } from "../media/media-probe.ts";
 import { MAX_FILE_NUMBER, MAX_LENGTH_MS, MAX_OUTPUT_INDEX, MAX_TRACKS } from "../report-limits.ts";
 import { ChunkBoundaryCheck, Chunking } from "./chunks.ts";
 import { CommandReports } from "./commands.ts";
 import { LeaseIdText, LeaseProof } from "./leases.ts";
-import { AudioLoudness, LoudnessReports } from "./loudness.ts";
-import { QualityReport } from "./quality.ts";
+import { AudioLoudness } from "./loudness.ts";
 import { EncoderNames, FailureReport, Line } from "./reported-text.ts";
 import { ScratchTrack } from "./scratch.ts";
 import { ChunkTarget, TargetReports } from "./target.ts";
@@ -38,7 +39,7 @@ export const OutputReport = z.discriminatedUnion("status", [
     /** Results of the searches for requested VMAFs. */
     targets: TargetReports.exactOptional(),
     /** The measured loudness and the chosen gains, for outputs with the parameter `loudness`. */
-    loudness: LoudnessReports.exactOptional(),
+    loudness: OutputLoudness.exactOptional(),
     /** Videos that were left out of a stream. */
     dropped: z.array(DroppedVideo).max(50).exactOptional(),
   }),

@@ -43,8 +43,8 @@ test("the quality of a chunk is stored in its file, and the join merges the qual
   }
   const report = qualityReport(mergeQualities(qualities.filter((quality) => quality !== null)));
   expect(report).toMatchObject({
-    renditions: [{ track: "video", size, samples: 4, every: 6, vmaf: { mean: 85 }, series: { vmaf: [90, 80] } }],
-    failure: "unlike",
+    renditions: [{ track: "video", ...size, frames: 4, every: 6, vmaf: { mean: 85 }, series: { vmaf: [90, 80] } }],
+    error: "unlike",
   });
   const joined = await openJoinedTrack(join(folder, "joined.mp4"), "video");
   await joined.append(join(folder, "0.mp4"));

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { QualityReport } from "#shared/protocol/quality.ts";
+import { QualityReport } from "#shared/job/quality.ts";
 import { qualityReport } from "../../quality/quality-report.ts";
 import { appendQuality, readChunkQuality } from "./chunk-quality.ts";
 
@@ -43,7 +43,7 @@ test("a long message of several lines is reported as a single line", async () =>
   const quality = await readChunkQuality(path, "video", 0);
   for (const result of [quality, { track: "video", failure }]) {
     const report = qualityReport(result ? [result] : []);
-    expect(report.failure).toMatch(/^ffmpeg failed: no long/);
+    expect(report.error).toMatch(/^ffmpeg failed: no long/);
     expect(QualityReport.safeParse(report)).toMatchObject({ success: true });
   }
 });

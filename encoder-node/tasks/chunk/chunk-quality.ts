@@ -2,8 +2,8 @@
 import { constants } from "node:fs";
 import * as z from "zod";
 import { hasTracks, type OutputSpec } from "#shared/job/output-spec.ts";
+import { MAX_PSNR, MAX_SSIM, MAX_VMAF } from "#shared/job/quality.ts";
 import type { ChunkRequest } from "#shared/plan/tasks/plan-chunk.ts";
-import { MAX_PSNR, MAX_SSIM, MAX_VMAF } from "#shared/protocol/quality.ts";
 import { Line } from "#shared/protocol/reported-text.ts";
 import { MAX_LENGTH_MS } from "#shared/report-limits.ts";
 import { type MeasureTracksDeps, measureTracks } from "../../quality/measure-tracks.ts";

@@ -1,15 +1,15 @@
 // Checks that ffmpeg made the planned files: its exit status alone proves nothing.
 import { AppError, type Failure } from "#shared/errors.ts";
 import type { DroppedVideo } from "#shared/job/dropped-video.ts";
+import type { LoudnessMetadata } from "#shared/job/loudness.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
+import type { QualityReport } from "#shared/job/quality.ts";
+import type { TargetMetadata } from "#shared/job/quality-target.ts";
 import type { MediaProbe, ProbedStream } from "#shared/media/media-probe.ts";
 import type { NeededFrame, PlannedOutput } from "#shared/plan/outputs/output-plan.ts";
 import { type PlannedTrack, toleranceMs } from "#shared/plan/source/output-length.ts";
 import { ownLengthMs } from "#shared/plan/source/track-length.ts";
 import { DECODED_STEP_MS, DECODED_TIMES, lastDecodedMs } from "#shared/plan/thumbnails/decoded-times.ts";
-import type { LoudnessReport } from "#shared/protocol/loudness.ts";
-import type { QualityReport } from "#shared/protocol/quality.ts";
-import type { TargetReport } from "#shared/protocol/target.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import type { Publication } from "../../publish/publication.ts";
 import type { Publications } from "../../publish/publisher.ts";
@@ -39,9 +39,9 @@ export type MadeOutput = {
   /** Note for the client about how the output was made, in one sentence. */
   note?: string;
   /** The search for the rate factors of requested VMAFs; absent without any. */
-  targets?: TargetReport[];
+  targets?: TargetMetadata[];
   /** The measured loudness and the chosen gains; absent if loudness was not requested. */
-  loudness?: LoudnessReport[];
+  loudness?: LoudnessMetadata[];
   /** Videos that were left out of a stream. */
   dropped?: DroppedVideo[];
   /** The encoded video tracks. */

@@ -1,5 +1,5 @@
 // Measures the audio of outputs with the parameter `loudness`, and chooses their gains, before they are encoded.
-import type { LoudnessSpec } from "#shared/job/loudness.ts";
+import type { LoudnessMetadata, LoudnessSpec } from "#shared/job/loudness.ts";
 import { hasTracks, type OutputSpec } from "#shared/job/output-spec.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
@@ -26,7 +26,6 @@ import {
 import { limitedSeconds, readLoudness } from "#shared/plan/loudness/read-measurement.ts";
 import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
 import { type AudioFile, chooseTracks, type SourceTracks } from "#shared/plan/source/source-tracks.ts";
-import type { LoudnessReport } from "#shared/protocol/loudness.ts";
 import { readEnd, readText } from "../../run-files/open-file.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
@@ -43,7 +42,7 @@ export type FoundGains = {
   /** The outputs with the gains that were found. */
   readonly outputs: OutputSpec[];
   /** By output. */
-  readonly reports: ReadonlyMap<number, LoudnessReport[]>;
+  readonly reports: ReadonlyMap<number, LoudnessMetadata[]>;
 };
 
 type Wanted = { readonly output: number; readonly mix: LoudnessMix; readonly request: LoudnessSpec };
@@ -89,7 +88,7 @@ function keyOf({ layout, trim, isAdjusted, track }: LoudnessMix): string {
 
 type Deps = RunDeps & Pick<TaskDeps, "capabilities">;
 type Source = { readonly work: LoudnessWork; readonly tracks: SourceTracks };
-type Adjusted = { readonly mix: LoudnessMix; readonly gain: ChosenGain; readonly report: LoudnessReport };
+type Adjusted = { readonly mix: LoudnessMix; readonly gain: ChosenGain; readonly report: LoudnessMetadata };
 
 /** The loudness of mixes before any gain, by `keyOf`. Mixes that start at the same point of the source share a run. */
 async function measureAll(
@@ -131,9 +130,9 @@ async function adjust(
     gain = corrected;
   }
   const { gainDb } = gain;
-  const linear = { integrated: hundredths(input.integrated + gainDb), truePeak: hundredths(input.truePeak + gainDb) };
-  const { integrated, truePeak } = trial?.loudness ?? linear;
-  const note = missNote(input, gain, { integrated, truePeak }, request);
+  const linear = { integrated: hundredths(input.integrated + gainDb), true_peak: hundredths(input.true_peak + gainDb) };
+  const { integrated, true_peak } = trial?.loudness ?? linear;
+  const note = missNote(input, gain, { integrated, true_peak }, request);
   return {
     mix,
     gain,
@@ -141,9 +140,9 @@ async function adjust(
       ...(mix.number === null ? {} : { track: mix.number }),
       layout: mix.layout,
       input,
-      gainDb,
-      limitedSeconds: trial?.limitedSeconds ?? 0,
-      output: { integrated, truePeak },
+      gain_db: gainDb,
+      limited_seconds: trial?.limitedSeconds ?? 0,
+      output: { integrated, true_peak },
       ...(note === null ? {} : { note }),
     },
   };

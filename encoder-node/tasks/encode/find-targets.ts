@@ -1,5 +1,6 @@
 // Finds the rate factors of outputs for which a VMAF is requested, before they are encoded.
 import { type HttpStreamOutput, hasTracks, type OutputSpec, type VideoOutput } from "#shared/job/output-spec.ts";
+import type { TargetMetadata } from "#shared/job/quality-target.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { gridSeconds } from "#shared/plan/command/keyframe-grid.ts";
 import type { EncodedVideo } from "#shared/plan/encoders/video-encode-options.ts";
@@ -10,7 +11,6 @@ import { chooseTracks, type SourceTracks, type VideoTrack } from "#shared/plan/s
 import { variantsFor } from "#shared/plan/streams/stream-variants.ts";
 import type { SearchedVideo } from "#shared/plan/vmaf/plan-probes.ts";
 import type { KeyframeGroup } from "#shared/plan/vmaf/sample-windows.ts";
-import type { TargetReport } from "#shared/protocol/target.ts";
 import { readKeyframeGroups } from "../../quality/keyframe-groups.ts";
 import { type SearchDeps, searchRateFactors } from "../../quality/search-rate-factor.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
@@ -29,7 +29,7 @@ export type FoundTargets = {
   /** The outputs with the rate factors that were found. */
   readonly outputs: OutputSpec[];
   /** By output. */
-  readonly reports: ReadonlyMap<number, TargetReport[]>;
+  readonly reports: ReadonlyMap<number, TargetMetadata[]>;
   /** Bitrate of the samples with the rate factor that was found for a video of an output; null: not measured. */
   readonly kbpsOf: (output: number, video: EncodedVideo) => number | null;
   /** Adds the reports to the encoded outputs. */
@@ -50,7 +50,7 @@ export async function findTargets(
 ): Promise<FoundTargets> {
   const source = chooseTracks(work.probe);
   const wanted = outputs.flatMap((spec) => videosOf(spec, source, work.range ?? null));
-  const reports = new Map<number, TargetReport[]>();
+  const reports = new Map<number, TargetMetadata[]>();
   const specs = [...outputs];
   const kbps = new Map<string, number>();
   const groups = await groupsOf(work, wanted, deps);
@@ -66,13 +66,13 @@ export async function findTargets(
     );
     for (const video of videos) {
       const result = results[unique.findIndex((candidate) => searchOf(candidate) === searchOf(video))];
-      if (!result || result.rateFactor === 0) continue;
+      if (!result || result.rate_factor === 0) continue;
       const { index } = video.output;
-      if (result.measured) kbps.set(keyOf(index, video.video), result.measured.kbps);
+      if (result.samples) kbps.set(keyOf(index, video.video), result.samples.kbps);
       if (unique.includes(video)) reports.set(index, [...(reports.get(index) ?? []), result]);
       const at = specs.findIndex((spec) => spec.index === index);
       const spec = specs[at];
-      if (spec) specs[at] = withRateFactor(spec, video.variant, result.rateFactor);
+      if (spec) specs[at] = withRateFactor(spec, video.variant, result.rate_factor);
     }
   }
   const withTargets = (encoded: Encoded): Encoded => {

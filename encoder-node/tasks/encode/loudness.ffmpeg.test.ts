@@ -139,7 +139,7 @@ describe("loudness: measure", () => {
   ])("finds the loudness that EBU Tech 3341 states for %s", async (clip, channels, expected) => {
     const { reports, files } = await encoded(clip, [audio("wav", "measure")]);
     const [report] = reports.get(0) ?? [];
-    expect(report).toMatchObject({ gainDb: 0, limitedSeconds: 0 });
+    expect(report).toMatchObject({ gain_db: 0, limited_seconds: 0 });
     expect(Math.abs((report?.input.integrated ?? 0) - expected)).toBeLessThanOrEqual(0.1);
     expect(Math.abs(integratedLoudness(await samplesOf(files[0] ?? "", channels)) - expected)).toBeLessThanOrEqual(0.1);
   });
@@ -155,7 +155,7 @@ few(0).each<[string, number]>([
 
 it("finds true peaks between samples, as EBU Tech 3341 states", async () => {
   const { reports } = await encoded("tech16.wav", [audio("wav", "measure")]);
-  const peak = reports.get(0)?.[0]?.input.truePeak ?? 0;
+  const peak = reports.get(0)?.[0]?.input.true_peak ?? 0;
   expect([peak > -6.4, peak < -5.8]).toEqual([true, true]);
 });
 
@@ -175,12 +175,12 @@ describe("loudness with a target", () => {
     );
     const { reports, files } = await encoded("hours.flac", [audio("flac", -23)]);
     const [report] = reports.get(0) ?? [];
-    expect(report).toMatchObject({ limitedSeconds: 0, output: { integrated: expect.closeTo(-23, 0) } });
+    expect(report).toMatchObject({ limited_seconds: 0, output: { integrated: expect.closeTo(-23, 0) } });
     const part = (from: number) => ["-ss", String(from), "-t", "60"];
     for (const from of [0, 5400, 10_000]) {
       const [before] = await samplesOf(path.join(folder, "hours.flac"), 1, 0, part(from));
       const [after] = await samplesOf(files[0] ?? "", 1, 0, part(from));
-      const factor = 10 ** ((report?.gainDb ?? 0) / 20);
+      const factor = 10 ** ((report?.gain_db ?? 0) / 20);
       const worst = before?.reduce((most, pcm, at) => Math.max(most, Math.abs(pcm * factor - (after?.[at] ?? 9))), 0);
       expect(worst).toBeLessThan(2 / 2 ** 15);
     }
@@ -191,9 +191,9 @@ describe("loudness with a target", () => {
     const [report] = reports.get(0) ?? [];
     const [before, after] = [await samplesOf(source, 2), await samplesOf(files[0] ?? "", 2)];
     expect(measurements).toBe(1);
-    expect(report).toMatchObject({ limitedSeconds: 0, output: { integrated: expect.closeTo(-30, 1) } });
+    expect(report).toMatchObject({ limited_seconds: 0, output: { integrated: expect.closeTo(-30, 1) } });
     expect(Math.abs(integratedLoudness(after) + 30)).toBeLessThanOrEqual(0.2);
-    const factor = 10 ** ((report?.gainDb ?? 0) / 20);
+    const factor = 10 ** ((report?.gain_db ?? 0) / 20);
     expect(after[0]?.length).toBe(before[0]?.length);
     // The output has 16 bits per sample.
     const largest = before[0]?.reduce(
@@ -207,9 +207,9 @@ describe("loudness with a target", () => {
     const { reports, files } = await encoded("peaks.wav", [audio("flac", { target: -20, true_peak: -3 })]);
     const [report] = reports.get(0) ?? [];
     const after = await samplesOf(files[0] ?? "", 2);
-    expect(report?.limitedSeconds).toBeGreaterThan(0);
+    expect(report?.limited_seconds).toBeGreaterThan(0);
     expect(truePeak(after)).toBeLessThanOrEqual(-2.9);
-    expect(Math.abs((report?.output.truePeak ?? 0) - truePeak(after))).toBeLessThanOrEqual(0.1);
+    expect(Math.abs((report?.output.true_peak ?? 0) - truePeak(after))).toBeLessThanOrEqual(0.1);
     expect(Math.abs((report?.output.integrated ?? 0) - integratedLoudness(after))).toBeLessThanOrEqual(0.1);
     expect(Math.abs(integratedLoudness(after) + 20)).toBeLessThanOrEqual(0.3);
   });
@@ -221,7 +221,7 @@ describe("loudness with a target", () => {
     ["short.wav", /less than 0\.4 s of audio/],
   ])("leaves the loudness of %s unchanged, with a note", async (clip, note) => {
     const { reports } = await encoded(clip, [audio("wav", -16)]);
-    expect(reports.get(0)).toEqual([expect.objectContaining({ gainDb: 0, note: expect.stringMatching(note) })]);
+    expect(reports.get(0)).toEqual([expect.objectContaining({ gain_db: 0, note: expect.stringMatching(note) })]);
   });
 
   it("states why the loudness misses the target", async () => {
@@ -229,7 +229,7 @@ describe("loudness with a target", () => {
     const note = expect.stringMatching(
       /^The loudness misses the target by 1\d\.\d LU, because the gain is at most 20 dB\.$/,
     );
-    expect(reports.get(0)).toMatchObject([{ gainDb: 20, note }]);
+    expect(reports.get(0)).toMatchObject([{ gain_db: 20, note }]);
   });
 
   it.each(["m4a", "mp3"])("keeps the true peak of the encoded %s below the maximum", async (format) => {

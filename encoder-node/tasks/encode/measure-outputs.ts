@@ -1,7 +1,7 @@
 // Measures the quality of encoded outputs during their upload. Their reports wait for the measurement.
 import { hasTracks } from "#shared/job/output-spec.ts";
+import type { QualityReport } from "#shared/job/quality.ts";
 import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
-import type { QualityReport } from "#shared/protocol/quality.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { measureTracks, type OutputToMeasure } from "../../quality/measure-tracks.ts";
 import { qualityReport } from "../../quality/quality-report.ts";

@@ -32,7 +32,7 @@ it("searches a rate factor in each chunk", async () => {
     { output: 0, target: { vmaf: 90, size: "160x90", tried: [] } },
     { output: 1, target: { vmaf: 85, size: "160x90", tried: [] } },
   ]);
-  expect(result.targets?.every(({ target }) => target.measured !== null)).toBe(true);
+  expect(result.targets?.every(({ target }) => target.samples !== null)).toBe(true);
 });
 
 it("joins chunks with different rate factors", async () => {

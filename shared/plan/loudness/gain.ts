@@ -1,8 +1,8 @@
 // Chooses the gain that gives audio its requested loudness.
 import type { LoudnessSpec } from "../../job/loudness.ts";
 
-/** `integrated` in LUFS, `range` in LU, `truePeak` in dBTP. */
-export type MeasuredLoudness = { readonly integrated: number; readonly range: number; readonly truePeak: number };
+/** `integrated` in LUFS, `range` in LU, `true_peak` in dBTP. */
+export type MeasuredLoudness = { readonly integrated: number; readonly range: number; readonly true_peak: number };
 
 /** `limitDb`: the limiter keeps the true peak below this, in dBTP; null: no limiter is needed. */
 export type ChosenGain = { readonly gainDb: number; readonly limitDb: number | null };
@@ -24,7 +24,7 @@ const limitedGain = (db: number): number => hundredths(Math.min(MAX_GAIN_DB, db)
 export function chooseGain(measured: MeasuredLoudness, { targetLufs, truePeakDb }: LoudnessSpec): ChosenGain {
   if (targetLufs === null || measured.integrated < QUIET_LUFS) return { gainDb: 0, limitDb: null };
   const gainDb = limitedGain(targetLufs - measured.integrated);
-  return { gainDb, limitDb: measured.truePeak + gainDb > truePeakDb ? truePeakDb : null };
+  return { gainDb, limitDb: measured.true_peak + gainDb > truePeakDb ? truePeakDb : null };
 }
 
 /** Measurements of true peaks differ by this much (ITU-R BS.1770-4 annex 2). */
@@ -32,8 +32,8 @@ const PEAK_TOLERANCE_DB = 0.1;
 /** More would flatten the audio for the sake of a bad encoder. */
 const MAX_LIMIT_REDUCTION_DB = 12;
 
-const overshootDb = ({ truePeak }: Pick<MeasuredLoudness, "truePeak">, { truePeakDb }: LoudnessSpec): number =>
-  truePeak - truePeakDb > PEAK_TOLERANCE_DB ? truePeak - truePeakDb : 0;
+const overshootDb = ({ true_peak }: Pick<MeasuredLoudness, "true_peak">, { truePeakDb }: LoudnessSpec): number =>
+  true_peak - truePeakDb > PEAK_TOLERANCE_DB ? true_peak - truePeakDb : 0;
 
 const missingLu = ({ integrated }: Pick<MeasuredLoudness, "integrated">, request: LoudnessSpec): number => {
   const missing = request.targetLufs === null ? 0 : request.targetLufs - integrated;
@@ -63,11 +63,11 @@ export function correctGain(
 export function missNote(
   input: MeasuredLoudness,
   { gainDb }: ChosenGain,
-  output: Pick<MeasuredLoudness, "integrated" | "truePeak">,
+  output: Pick<MeasuredLoudness, "integrated" | "true_peak">,
   request: LoudnessSpec,
 ): string | null {
   if (request.targetLufs === null) return null;
-  if (input.integrated <= GATE_LUFS && input.truePeak > QUIET_LUFS)
+  if (input.integrated <= GATE_LUFS && input.true_peak > QUIET_LUFS)
     return "The input has less than 0.4 s of audio above −70 LUFS, too little to measure, so its loudness was not changed.";
   if (input.integrated < QUIET_LUFS)
     return `The input is quieter than ${QUIET_LUFS} LUFS, so its loudness was not changed.`;

@@ -20,7 +20,7 @@ export function readLoudness(log: string): MeasuredLoudness | null {
   return {
     integrated: hundredths(integrated),
     range: Number.isFinite(range) ? hundredths(range ?? 0) : 0,
-    truePeak: peak > 0 ? hundredths(20 * Math.log10(peak)) : SILENCE_DB,
+    true_peak: peak > 0 ? hundredths(20 * Math.log10(peak)) : SILENCE_DB,
   };
 }
 

@@ -80,15 +80,15 @@ const sample = (timeMs: number, vmaf: number): QualitySample => ({ timeMs, vmaf,
 test("summarizes all samples in statistics, and each second in means", () => {
   const summary = summarizeQuality([sample(0, 100), sample(500, 90), sample(2000, 50)]);
   expect(summary).toMatchObject({
-    samples: 3,
-    vmaf: { mean: 80, harmonicMean: 73.08, percentile1: 50.8, min: 50 },
+    frames: 3,
+    vmaf: { mean: 80, harmonic_mean: 73.08, percentile_1: 50.8, min: 50 },
     psnr: { mean: 40, min: 25 },
     ssim: { mean: 0.8, min: 0.5 },
-    series: { intervalSeconds: 1, vmaf: [95, null, 50], psnr: [47.5, null, 25], ssim: [0.95, null, 0.5] },
+    series: { interval_seconds: 1, vmaf: [95, null, 50], psnr: [47.5, null, 25], ssim: [0.95, null, 0.5] },
   });
 });
 
 test("summarizes a long series in longer intervals", () => {
   const samples = Array.from({ length: 100 }, (_, second) => sample(second * 1000, 80));
-  expect(summarizeQuality(samples, 30).series).toMatchObject({ intervalSeconds: 4, vmaf: { length: 25 } });
+  expect(summarizeQuality(samples, 30).series).toMatchObject({ interval_seconds: 4, vmaf: { length: 25 } });
 });

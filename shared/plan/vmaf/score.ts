@@ -4,9 +4,9 @@ import { percentile } from "../quality/summarize-quality.ts";
 export type VmafSummary = {
   readonly mean: number;
   /** Netflix's recommendation for pooling: low frames count more than in the mean. */
-  readonly harmonicMean: number;
+  readonly harmonic_mean: number;
   /** 1 % of the frames are worse. */
-  readonly percentile1: number;
+  readonly percentile_1: number;
 };
 
 /**
@@ -19,8 +19,8 @@ export const WORST_FRAMES = 3;
  * Score that is compared with the requested VMAF: the harmonic mean of all frames, or the first percentile plus three,
  * if that is lower. So a video whose worst frames are visibly worse than the rest gets more bits.
  */
-export const scoreOf = ({ harmonicMean, percentile1 }: VmafSummary): number =>
-  Math.min(harmonicMean, percentile1 + WORST_FRAMES);
+export const scoreOf = ({ harmonic_mean, percentile_1 }: VmafSummary): number =>
+  Math.min(harmonic_mean, percentile_1 + WORST_FRAMES);
 
 /** Summarizes the VMAF of frames. At least one frame is required. */
 export function summarizeVmaf(vmaf: readonly number[]): VmafSummary {
@@ -29,7 +29,7 @@ export function summarizeVmaf(vmaf: readonly number[]): VmafSummary {
   return {
     mean: sum(sorted) / sorted.length,
     // Like libvmaf: a frame of 0 must not make everything 0.
-    harmonicMean: sorted.length / sum(sorted.map((value) => 1 / (value + 1))) - 1,
-    percentile1: percentile(sorted, 0.01),
+    harmonic_mean: sorted.length / sum(sorted.map((value) => 1 / (value + 1))) - 1,
+    percentile_1: percentile(sorted, 0.01),
   };
 }

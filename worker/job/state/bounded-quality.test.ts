@@ -1,22 +1,24 @@
 import { expect, test } from "vitest";
-import { QualityReport } from "#shared/protocol/quality.ts";
-import type { TargetReport } from "#shared/protocol/target.ts";
+import { QualityReport } from "#shared/job/quality.ts";
+import type { TargetMetadata } from "#shared/job/quality-target.ts";
 import { boundedChunkTargets, boundedQuality, boundedTargets } from "./bounded-quality.ts";
 
-const STATISTICS = { mean: 90, harmonicMean: 90, percentile1: 80, min: 70 };
+const STATISTICS = { mean: 90, harmonic_mean: 90, percentile_1: 80, min: 70 };
 const report = (points: readonly (number | null)[]): QualityReport => ({
   renditions: [
     {
       track: "video",
-      size: { width: 1280, height: 720 },
-      shown: { width: 1920, height: 1080 },
+      width: 1280,
+      height: 720,
+      shown_width: 1920,
+      shown_height: 1080,
       model: "vmaf_v0.6.1",
-      samples: points.length,
+      frames: points.length,
       every: 10,
       vmaf: STATISTICS,
       psnr: STATISTICS,
-      ssim: { mean: 0.99, harmonicMean: 0.99, percentile1: 0.9, min: 0.8 },
-      series: { intervalSeconds: 1, vmaf: [...points], psnr: [...points], ssim: [...points] },
+      ssim: { mean: 0.99, harmonic_mean: 0.99, percentile_1: 0.9, min: 0.8 },
+      series: { interval_seconds: 1, vmaf: [...points], psnr: [...points], ssim: [...points] },
     },
   ],
 });
@@ -33,15 +35,15 @@ test("the intervals of a long series become longer until the outputs of a job fi
   );
   const [series] = bounded.renditions.map((rendition) => rendition.series);
   expect(JSON.stringify(bounded).length).toBeLessThan(200_000 / 30);
-  expect(series).toMatchObject({ intervalSeconds: 8, vmaf: { length: 225, 0: 80.5 } });
+  expect(series).toMatchObject({ interval_seconds: 8, vmaf: { length: 225, 0: 80.5 } });
 });
 
 const many = <Value>(count: number, value: Value): Value[] => Array.from({ length: count }, () => value);
 
 test.each([
-  ["series of different lengths", many(50, { intervalSeconds: 1, vmaf: [], psnr: many(2000, 40.123), ssim: [] })],
-  ["intervals of the greatest length", [{ intervalSeconds: 1_000_000, vmaf: many(2000, 90), psnr: [], ssim: [] }]],
-  ["more tracks than fit", many(50, { intervalSeconds: 1, vmaf: [90], psnr: [40], ssim: [1] })],
+  ["series of different lengths", many(50, { interval_seconds: 1, vmaf: [], psnr: many(2000, 40.123), ssim: [] })],
+  ["intervals of the greatest length", [{ interval_seconds: 1_000_000, vmaf: many(2000, 90), psnr: [], ssim: [] }]],
+  ["more tracks than fit", many(50, { interval_seconds: 1, vmaf: [90], psnr: [40], ssim: [1] })],
 ])("a report with %s is bounded, and can be read again", (_name, series) => {
   const renditions = series.flatMap((one) => report([90]).renditions.map((each) => ({ ...each, series: one })));
   const bounded = boundedQuality({ renditions }, 30);
@@ -49,15 +51,13 @@ test.each([
   expect(QualityReport.parse(bounded)).toEqual(bounded);
 });
 
-const target: TargetReport = {
+const target: TargetMetadata = {
   vmaf: 93,
   size: "1280x720",
-  rateFactor: 23,
-  stopped: "met",
-  measured: null,
-  samples: 3,
-  sampledMs: 3000,
-  tried: many(20, { rateFactor: 23.25, score: 92.87, kbps: 1234 }),
+  rate_factor: 23,
+  ended: "met",
+  samples: null,
+  tried: many(20, { rate_factor: 23.25, score: 92.87, kbps: 1234 }),
 };
 
 test("searches are kept without `tried`, and no more of them than fit", () => {

@@ -1,6 +1,7 @@
 // Limits the measured quality in the state of a job: all outputs share an entry of its storage with their probes.
-import { MAX_INTERVAL_SECONDS, type QualityReport, type RenditionQuality } from "#shared/protocol/quality.ts";
-import type { ChunkTarget, TargetReport } from "#shared/protocol/target.ts";
+import { MAX_INTERVAL_SECONDS, type MeasuredRendition, type QualityReport } from "#shared/job/quality.ts";
+import type { TargetMetadata } from "#shared/job/quality-target.ts";
+import type { ChunkTarget } from "#shared/protocol/target.ts";
 
 /** In characters of JSON, for all outputs together (bounded-probes.ts has the rest of the entry). */
 const MAX_CHARS = { quality: 200_000, targets: 50_000 };
@@ -19,23 +20,25 @@ export function boundedQuality(report: QualityReport, outputCount: number): Qual
     bounded = { ...bounded, renditions: bounded.renditions.map(halved) };
   }
   while (isTooLong() && bounded.renditions.length > 0) {
-    bounded = { failure: NOT_KEPT, ...bounded, renditions: bounded.renditions.slice(0, -1) };
+    bounded = { error: NOT_KEPT, ...bounded, renditions: bounded.renditions.slice(0, -1) };
   }
   return bounded;
 }
 
 /** Length of the longest series. All series of a correct node have the same length. */
-const pointsOf = ({ series: { vmaf, psnr, ssim } }: RenditionQuality): number =>
-  Math.max(vmaf.length, psnr.length, ssim.length);
+const pointsOf = ({ series }: MeasuredRendition): number =>
+  series ? Math.max(series.vmaf.length, series.psnr.length, series.ssim.length) : 0;
 
-const halved = ({ series, ...rendition }: RenditionQuality): RenditionQuality => ({
+const halved = ({ series, ...rendition }: MeasuredRendition): MeasuredRendition => ({
   ...rendition,
-  series: {
-    intervalSeconds: Math.min(series.intervalSeconds * 2, MAX_INTERVAL_SECONDS),
-    vmaf: inPairs(series.vmaf, 1),
-    psnr: inPairs(series.psnr, 1),
-    ssim: inPairs(series.ssim, 4),
-  },
+  ...(series && {
+    series: {
+      interval_seconds: Math.min(series.interval_seconds * 2, MAX_INTERVAL_SECONDS),
+      vmaf: inPairs(series.vmaf, 1),
+      psnr: inPairs(series.psnr, 1),
+      ssim: inPairs(series.ssim, 4),
+    },
+  }),
 });
 
 function inPairs(points: readonly (number | null)[], digits: number): (number | null)[] {
@@ -47,7 +50,7 @@ function inPairs(points: readonly (number | null)[], digits: number): (number | 
 }
 
 /** The searches of an output that are stored: as many as fit. `tried` is left out if it is too long. */
-export function boundedTargets(targets: readonly TargetReport[], outputCount: number): TargetReport[] {
+export function boundedTargets(targets: readonly TargetMetadata[], outputCount: number): TargetMetadata[] {
   const maxChars = Math.floor(MAX_CHARS.targets / outputCount);
   const isTooLong = (): boolean => JSON.stringify(bounded).length > maxChars;
   let bounded = [...targets];
@@ -69,4 +72,4 @@ export const boundedChunkTargets = (
     .slice(0, tracks)
     .map(({ output, target }) => ({ output, target: withoutTried(target) }));
 
-const withoutTried = (target: TargetReport): TargetReport => ({ ...target, tried: [] });
+const withoutTried = (target: TargetMetadata): TargetMetadata => ({ ...target, tried: [] });

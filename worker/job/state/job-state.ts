@@ -3,11 +3,11 @@ import * as z from "zod";
 import { DroppedVideo } from "#shared/job/dropped-video.ts";
 import { INPUT_STATUSES, JOB_STATUSES } from "#shared/job/job-status.ts";
 import { contractDate } from "#shared/job/job-view.ts";
+import { OutputLoudness } from "#shared/job/loudness.ts";
 import { OUTPUT_PHASES } from "#shared/job/output-status.ts";
+import { QualityReport } from "#shared/job/quality.ts";
 import { MediaProbe } from "#shared/media/media-probe.ts";
 import { LeaseIdText } from "#shared/protocol/leases.ts";
-import { LoudnessReports } from "#shared/protocol/loudness.ts";
-import { QualityReport } from "#shared/protocol/quality.ts";
 import { ErrorCodeText } from "#shared/protocol/reported-text.ts";
 import { StreamProbes } from "#shared/protocol/reports.ts";
 import { TargetReports } from "#shared/protocol/target.ts";
@@ -49,7 +49,7 @@ export const OutputState = z.object({
   /** Searches for the rate factors of requested VMAFs, for outputs that were not made of chunks. */
   targets: TargetReports.exactOptional(),
   /** Measured loudness and chosen gains, for outputs with the parameter `loudness`. */
-  loudness: LoudnessReports.exactOptional(),
+  loudness: OutputLoudness.exactOptional(),
   /** Videos that were left out of a stream. */
   dropped: z.array(DroppedVideo).exactOptional(),
 });

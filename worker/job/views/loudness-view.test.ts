@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import type { LoudnessMetadata } from "#shared/job/loudness.ts";
 import { OutputMetadata } from "#shared/job/metadata.ts";
-import type { LoudnessReport } from "#shared/protocol/loudness.ts";
 import { TaskResult } from "#shared/protocol/reports.ts";
 import { claim, good, inspected, NOW, run, useChunkedSpec } from "../../testing/chunked-jobs.ts";
 import { encoding, madeImages, madeVideo, recordUploads, UPLOADS, useSpec } from "../../testing/job-steps.ts";
@@ -11,14 +11,7 @@ import { outputMetadata } from "./metadata-view.ts";
 useSpec();
 useChunkedSpec();
 
-const REPORT: LoudnessReport = {
-  layout: "stereo",
-  input: { integrated: -23.4, range: 12.1, truePeak: -3.2 },
-  gainDb: 7.4,
-  limitedSeconds: 1.2,
-  output: { integrated: -16.02, truePeak: -1.1 },
-};
-const SHOWN = {
+const REPORT: LoudnessMetadata = {
   layout: "stereo",
   input: { integrated: -23.4, range: 12.1, true_peak: -3.2 },
   gain_db: 7.4,
@@ -31,7 +24,7 @@ it("shows the loudness of an output in its metadata", () => {
   const uploaded = recordUploads(encoding(), "encode", UPLOADS);
   const state = JobState.parse(completeTask(uploaded, "encode", TaskResult.parse(result), NOW));
   const metadata = outputMetadata(state, 0);
-  expect(metadata).toMatchObject({ loudness: [SHOWN] });
+  expect(metadata).toMatchObject({ loudness: [REPORT] });
   expect(OutputMetadata.parse(metadata)).toEqual(metadata);
 });
 

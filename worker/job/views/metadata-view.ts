@@ -1,15 +1,12 @@
 // A job's metadata as its clients see it.
 import * as z from "zod";
 import type { Failure } from "#shared/errors.ts";
-import type { LoudnessMetadata } from "#shared/job/loudness.ts";
 import { contractMetadata, type HttpStreamMetadata, type OutputMetadata, SOURCE_NAMES } from "#shared/job/metadata.ts";
 import type { PayloadMetadata } from "#shared/job/notification.ts";
 import { playlistsOf } from "#shared/job/output-files.ts";
 import type { HttpStreamOutput, OutputSpec } from "#shared/job/output-spec.ts";
-import { type MeasuredRendition, type QualityMetadata, withoutSeries } from "#shared/job/quality.ts";
+import { type QualityMetadata, withoutSeries } from "#shared/job/quality.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
-import type { LoudnessReport } from "#shared/protocol/loudness.ts";
-import type { QualityReport, RenditionQuality } from "#shared/protocol/quality.ts";
 import type { StreamProbes } from "#shared/protocol/reports.ts";
 import { err, ok, type Result } from "#shared/result.ts";
 import type { JobSpec } from "../../rpc/job-spec.ts";
@@ -35,7 +32,7 @@ export function outputMetadata(state: JobState, index: number): OutputMetadata |
   if (!metadata) return null;
   const { loudness } = output;
   const quality = outputQuality(state, index);
-  return { ...metadata, ...(quality ? { quality } : {}), ...(loudness ? { loudness: loudness.map(mixMetadata) } : {}) };
+  return { ...metadata, ...(quality ? { quality } : {}), ...(loudness ? { loudness } : {}) };
 }
 
 /** Null if nothing was measured, searched or left out. */
@@ -43,21 +40,7 @@ function outputQuality(state: JobState, index: number): QualityMetadata | null {
   const { quality, dropped } = state.outputs[index] ?? {};
   const target = targetsOf(state, index);
   if (!quality && target.length === 0 && !dropped) return null;
-  const measured = quality ? qualityMetadata(quality) : {};
-  return { ...measured, ...(target.length > 0 ? { target } : {}), ...(dropped ? { dropped } : {}) };
-}
-
-function mixMetadata(report: LoudnessReport): LoudnessMetadata {
-  const { track, layout, input, gainDb, limitedSeconds, output, note } = report;
-  return {
-    ...(track === undefined ? {} : { track }),
-    layout,
-    input: { integrated: input.integrated, range: input.range, true_peak: input.truePeak },
-    gain_db: gainDb,
-    limited_seconds: limitedSeconds,
-    output: { integrated: output.integrated, true_peak: output.truePeak },
-    ...(note === undefined ? {} : { note }),
-  };
+  return { ...quality, ...(target.length > 0 ? { target } : {}), ...(dropped ? { dropped } : {}) };
 }
 
 /** The metadata of the first package, and of each. Its file name is the URL of the package's first playlist. */
@@ -131,36 +114,3 @@ export function payloadMetadata(state: JobState): PayloadMetadata {
     outputs: state.spec.outputs.map((_, index) => payloadOutputMetadata(state, index)),
   };
 }
-
-// The measured quality of an output, as clients see it.
-
-/** A report as clients see it. */
-const qualityMetadata = ({ renditions, failure }: QualityReport): QualityMetadata => ({
-  renditions: renditions.map(renditionMetadata),
-  ...(failure === undefined ? {} : { error: failure }),
-});
-
-function renditionMetadata({ size, shown, samples, series, ...rendition }: RenditionQuality): MeasuredRendition {
-  const { intervalSeconds, ...points } = series;
-  return {
-    track: rendition.track,
-    width: size.width,
-    height: size.height,
-    shown_width: shown.width,
-    shown_height: shown.height,
-    model: rendition.model,
-    frames: samples,
-    every: rendition.every,
-    vmaf: statistics(rendition.vmaf),
-    psnr: statistics(rendition.psnr),
-    ssim: statistics(rendition.ssim),
-    series: { interval_seconds: intervalSeconds, ...points },
-  };
-}
-
-const statistics = ({ mean, harmonicMean, percentile1, min }: RenditionQuality["vmaf"]) => ({
-  mean,
-  harmonic_mean: harmonicMean,
-  percentile_1: percentile1,
-  min,
-});

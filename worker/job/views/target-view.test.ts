@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { OutputMetadata } from "#shared/job/metadata.ts";
+import type { TargetMetadata } from "#shared/job/quality-target.ts";
 import { TaskResult } from "#shared/protocol/reports.ts";
-import type { TargetReport } from "#shared/protocol/target.ts";
 import { claim, good, inspected, NOW, run, step, useChunkedSpec } from "../../testing/chunked-jobs.ts";
 import { encoding, madeImages, madeVideo, recordUploads, UPLOADS, useSpec } from "../../testing/job-steps.ts";
 import { completeTask } from "../decide/reports.ts";
@@ -11,30 +11,13 @@ import { outputMetadata, payloadOutputMetadata } from "./metadata-view.ts";
 useSpec();
 useChunkedSpec();
 
-const REPORT: TargetReport = {
-  vmaf: 93,
-  size: "1280x720",
-  rateFactor: 25.5,
-  stopped: "met",
-  measured: { mean: 93.6, harmonicMean: 93.55, percentile1: 90.4, kbps: 1240, frames: 29 },
-  samples: 3,
-  sampledMs: 3000,
-  tried: [{ rateFactor: 25.5, score: 93.4, kbps: 1240 }],
-};
-const SHOWN = {
+const REPORT: TargetMetadata = {
   vmaf: 93,
   size: "1280x720",
   rate_factor: 25.5,
   ended: "met",
-  samples: {
-    number: 3,
-    seconds: 3,
-    frames: 29,
-    mean: 93.6,
-    harmonic_mean: 93.55,
-    percentile_1: 90.4,
-    kbps: 1240,
-  },
+  samples: { number: 3, seconds: 3, frames: 29, mean: 93.6, harmonic_mean: 93.55, percentile_1: 90.4, kbps: 1240 },
+  tried: [{ rate_factor: 25.5, score: 93.4, kbps: 1240 }],
 };
 
 it("shows the search for the rate factor of an output", () => {
@@ -42,8 +25,7 @@ it("shows the search for the rate factor of an output", () => {
   const uploaded = recordUploads(encoding(), "encode", UPLOADS);
   const state = JobState.parse(completeTask(uploaded, "encode", TaskResult.parse(result), NOW));
   const metadata = outputMetadata(state, 0);
-  const tried = [{ rate_factor: 25.5, score: 93.4, kbps: 1240 }];
-  expect(metadata).toMatchObject({ quality: { target: [{ ...SHOWN, tried }] } });
+  expect(metadata).toMatchObject({ quality: { target: [REPORT] } });
   expect(OutputMetadata.parse(metadata)).toEqual(metadata);
 });
 
@@ -53,6 +35,6 @@ it("shows the searches of chunks, but not in notifications", () => {
   const result = { ...good(given), targets: [{ output: 0, target: { ...REPORT, tried: [] } }] };
   state = run(completeTask(claimed, id, TaskResult.parse(result), NOW), (kind) => kind === "join");
   state = JobState.parse(step(state));
-  expect(outputMetadata(state, 0)).toMatchObject({ quality: { target: [{ ...SHOWN, chunk: 0, tried: [] }] } });
+  expect(outputMetadata(state, 0)).toMatchObject({ quality: { target: [{ ...REPORT, chunk: 0, tried: [] }] } });
   expect(payloadOutputMetadata(state, 0)?.quality).toEqual({ target: [] });
 });
