@@ -6,12 +6,13 @@ import { ID } from "../jobs/jobs.operations.ts";
 import { RESPONSE_EXAMPLES } from "../operation/examples/responses.ts";
 import { operations, pathParameter, success } from "../operation/operation.ts";
 
-export const NOTIFICATION_OPERATIONS = operations({ tag: "Notifications" })({
+const NOTIFICATION_ID = pathParameter("nid", "The id of the notification", RESPONSE_EXAMPLES.Delivery.id);
+
+export const NOTIFICATION_OPERATIONS = operations({ tag: "Notifications", path: [ID, NOTIFICATION_ID] })({
   listNotifications: {
     route: "GET /v2/jobs/:id/notifications",
     access: ["jobs:read"],
     summary: "Read the log of notifications",
-    parameters: [ID],
     responses: [success(200, "The log", NotificationLog)],
     codes: ["job_not_found", "notification_not_found"],
   },
@@ -23,7 +24,6 @@ export const NOTIFICATION_OPERATIONS = operations({ tag: "Notifications" })({
       "Sends the same bytes with the same id. Restarts the schedule of attempts; the log continues to count them. " +
       "At most once per minute for each notification. With a `url`, it is sent once to that URL, immediately, as a webhook " +
       "that the account's secret signs; the notification of the job stays as it is, and `response` is the response of the URL.",
-    parameters: [ID, pathParameter("nid", "The id of the notification", RESPONSE_EXAMPLES.Delivery.id)],
     body: {
       json: ReplayBody,
       isOptional: true,

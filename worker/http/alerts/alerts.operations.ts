@@ -11,13 +11,12 @@ const SLACK = { type: "slack", url: "https://hooks.slack.com/services/T0/B0/secr
 export const ALERT_OPERATIONS = operations({
   tag: "Fleet",
   access: "operator",
-  parameters: [NAME],
+  path: [NAME],
   codes: ["alert_not_found"],
 })({
   listAlerts: {
     route: "GET /v2/admin/alerts",
     summary: "List alerts",
-    parameters: [],
     responses: [success(200, "The alerts", AlertList)],
     codes: [],
   },

@@ -1,13 +1,7 @@
 // The pages of the API reference in Markdown, from the OpenAPI document and tables of the code.
 import { ERRORS } from "#shared/errors.ts";
-import { openApiDocument } from "../openapi/document.ts";
-import type {
-  ContentObject,
-  OpenApiDocument,
-  OperationObject,
-  ParameterObject,
-  ResponseObject,
-} from "../openapi/document-shape.ts";
+import { type OpenApiDocument, openApiDocument } from "../openapi/document.ts";
+import type { ContentObject, OperationObject, ParameterObject, ResponseObject } from "../openapi/paths.ts";
 import {
   INPUT_STATUS_DESCRIPTIONS,
   JOB_STATUS_DESCRIPTIONS,
@@ -44,7 +38,7 @@ type Located = { readonly path: string; readonly method: string; readonly operat
 const operationsOf = ({ paths }: OpenApiDocument, tag: string): Located[] =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, operation]) =>
-      operation.tags.includes(tag) ? [{ path, method, operation }] : [],
+      operation.tags.some((name) => name === tag) ? [{ path, method, operation }] : [],
     ),
   );
 

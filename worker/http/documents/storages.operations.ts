@@ -3,9 +3,9 @@ import { SavedStorage, SavedStorageList, StorageTest } from "#shared/api/storage
 import { TEMPLATE_BODY } from "../operation/examples/templates.ts";
 import { operations, pathParameter, success } from "../operation/operation.ts";
 
-const parameters = [pathParameter("name", "The name of the storage", "main")];
+const NAME = pathParameter("name", "The name of the storage", "main");
 
-export const SAVED_STORAGE_OPERATIONS = operations({ tag: "Storages" })({
+export const SAVED_STORAGE_OPERATIONS = operations({ tag: "Storages", path: [NAME] })({
   listStorages: {
     route: "GET /v2/storages",
     access: ["jobs:create"],
@@ -20,7 +20,6 @@ export const SAVED_STORAGE_OPERATIONS = operations({ tag: "Storages" })({
       "The body is the `storage` of a job. It is validated, encrypted, and replaces an earlier one. Jobs and templates use it " +
       'as `"storage": {"use": "main"}`. Credentials are never returned. A body with `use` changes or copies a saved storage, ' +
       "with its secrets if they are for the same service, bucket and host.",
-    parameters,
     body: {
       json: "Storage",
       code: "storage_not_valid",
@@ -40,7 +39,6 @@ export const SAVED_STORAGE_OPERATIONS = operations({ tag: "Storages" })({
     access: ["jobs:create"],
     summary: "Read a saved storage",
     description: "Secrets are missing.",
-    parameters,
     responses: [success(200, "The storage", SavedStorage)],
     codes: ["saved_storage_not_found", "sealing_key_missing"],
   },
@@ -49,7 +47,6 @@ export const SAVED_STORAGE_OPERATIONS = operations({ tag: "Storages" })({
     access: "unscoped-key",
     summary: "Delete a saved storage",
     description: "Existing jobs do not change.",
-    parameters,
     responses: [success(200, "The deleted storage", SavedStorage)],
     codes: ["saved_storage_not_found", "sealing_key_missing"],
   },
@@ -60,7 +57,6 @@ export const SAVED_STORAGE_OPERATIONS = operations({ tag: "Storages" })({
     description:
       "Stores a small object, reads it, reads its URL as a web page of the service does (CORS), and removes it. The built-in " +
       "storage and upload URLs are not tested.",
-    parameters,
     responses: [success(200, "The result of each step", StorageTest)],
     codes: [
       "saved_storage_not_found",

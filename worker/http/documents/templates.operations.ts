@@ -7,13 +7,14 @@ import { headerParameter, operations, pathParameter, queryParameters, success } 
 import { PutTemplateParameters } from "../query/template-query.ts";
 
 const NAME = pathParameter("name", "The name of the template", "web");
+const TOKEN = pathParameter("id", "The id of the token", TOKEN_ID);
 const IF_MATCH = headerParameter(
   "If-Match",
   'The newest version must be this one, such as `"3"` (the `ETag` of `GET`), or `*`: any. Otherwise nothing changes.',
 );
 const IF_NONE_MATCH = headerParameter("If-None-Match", "`*`: there must be no template yet");
 
-export const TEMPLATE_OPERATIONS = operations({ tag: "Templates" })({
+export const TEMPLATE_OPERATIONS = operations({ tag: "Templates", path: [NAME] })({
   listTemplates: {
     route: "GET /v2/templates",
     access: ["templates:use"],
@@ -29,7 +30,7 @@ export const TEMPLATE_OPERATIONS = operations({ tag: "Templates" })({
       "that is nothing else gets the type of the value. `vars` has default values. Values are validated with each job. Each " +
       "PUT makes a version; the 20 newest are kept. An account has at most 200 templates, of 64 KiB each. The body is " +
       "encrypted on arrival, and credentials are never returned.",
-    parameters: [NAME, IF_MATCH, IF_NONE_MATCH, ...queryParameters(PutTemplateParameters)],
+    parameters: [IF_MATCH, IF_NONE_MATCH, ...queryParameters(PutTemplateParameters)],
     body: {
       json: "NewTemplate",
       code: "template_not_valid",
@@ -43,7 +44,6 @@ export const TEMPLATE_OPERATIONS = operations({ tag: "Templates" })({
     access: ["templates:use"],
     summary: "Read a template",
     description: "The newest version, or with a name such as `web@3` this version. Secrets are missing.",
-    parameters: [NAME],
     responses: [success(200, "The template", TemplateView)],
     codes: ["template_not_found", "sealing_key_missing"],
   },
@@ -52,17 +52,16 @@ export const TEMPLATE_OPERATIONS = operations({ tag: "Templates" })({
     access: "unscoped-key",
     summary: "Delete a template",
     description: "Deletes all versions. Jobs that were created from it do not change.",
-    parameters: [NAME, IF_MATCH],
+    parameters: [IF_MATCH],
     responses: [success(200, "The deleted template", TemplateSummary)],
     codes: ["template_not_found", "precondition_failed"],
   },
 });
 
-export const TOKEN_OPERATIONS = operations({ tag: "Templates", access: "unscoped-key" })({
+export const TOKEN_OPERATIONS = operations({ tag: "Templates", access: "unscoped-key", path: [NAME, TOKEN] })({
   listIngestTokens: {
     route: "GET /v2/templates/:name/tokens",
     summary: "List the tokens of a template",
-    parameters: [NAME],
     responses: [success(200, "The tokens", TokenList)],
     codes: ["template_not_found", "sealing_key_missing"],
   },
@@ -70,14 +69,12 @@ export const TOKEN_OPERATIONS = operations({ tag: "Templates", access: "unscoped
     route: "POST /v2/templates/:name/tokens",
     summary: "Create a URL for events of buckets",
     description: "The URL has a token, and is shown once. A template has at most ten tokens.",
-    parameters: [NAME],
     responses: [success(201, "The new token, with its URL", NewToken)],
     codes: ["template_not_found", "too_many_tokens", "sealing_key_missing"],
   },
   deleteIngestToken: {
     route: "DELETE /v2/templates/:name/tokens/:id",
     summary: "Revoke a token of a template",
-    parameters: [NAME, pathParameter("id", "The id of the token", TOKEN_ID)],
     responses: [success(200, "The token is revoked", Revoked)],
     codes: ["credential_not_found"],
   },

@@ -8,14 +8,13 @@ const NODE = pathParameter("id", "The name of the node", RESPONSE_EXAMPLES.NodeD
 export const NODE_OPERATIONS = operations({
   tag: "Fleet",
   access: "operator",
-  parameters: [NODE],
+  path: [NODE],
   codes: ["node_not_found"],
 })({
   listNodes: {
     route: "GET /v2/admin/nodes",
     summary: "List nodes",
     description: "All nodes that are connected, that are cordoned, or that were connected within a week.",
-    parameters: [],
     responses: [success(200, "The nodes", NodeList)],
     codes: [],
   },

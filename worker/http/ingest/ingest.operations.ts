@@ -9,7 +9,7 @@ export const INGEST_OPERATIONS = operations({ tag: "Templates", access: "anyone"
     description:
       "For object storages: events of Amazon S3 (direct, by SNS or EventBridge), Cloudflare R2, Google Cloud Storage (Pub/Sub " +
       "push) and Azure Event Grid. Each version of a created object becomes a job of the template, once.",
-    parameters: [
+    path: [
       pathParameter("template", "The name of the template", "web"),
       pathParameter("token", "A token of the template", "D9mPzB1yPcQmZkWvG3a7Rr5nTq2x"),
     ],

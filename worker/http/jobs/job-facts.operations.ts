@@ -8,7 +8,7 @@ import { ID } from "./jobs.operations.ts";
 const FACT = {
   tag: "Jobs",
   access: ["jobs:read"],
-  parameters: [ID],
+  path: [ID],
   codes: ["job_not_found", "job_state_conflict", "sealing_key_missing"],
 } as const;
 const KEPT = "Kept until the operator's `RETENTION_DAYS` (7 by default) after the end of the job.";
@@ -56,7 +56,14 @@ export const JOB_FACT_OPERATIONS = operations(FACT)({
   },
 });
 
+const KEY = pathParameter(
+  "key",
+  "The key of an output, or `input` or `source`; `<format>:1` also names a single output without a `key`",
+  "mp4:240p",
+);
+
 export const METADATA_OPERATIONS = operations({
+  path: [ID, KEY],
   tag: "Metadata",
   access: ["jobs:read"],
   codes: ["job_not_found", "metadata_not_found"],
@@ -66,20 +73,11 @@ export const METADATA_OPERATIONS = operations({
     summary: "Read all metadata of a job",
     description:
       "The metadata known so far, empty at first. Failed outputs and skipped outputs have none. Kept as long as the job: the operator's `LIST_DAYS` (30 by default) after its end.",
-    parameters: [ID],
     responses: [success(200, "The metadata", JobMetadata)],
   },
   getKeyMetadata: {
     route: "GET /v2/metadata/jobs/:id/:key{.+}",
     summary: "Read the metadata of the input or of one output",
-    parameters: [
-      ID,
-      pathParameter(
-        "key",
-        "The key of an output, or `input` or `source`; `<format>:1` also names a single output without a `key`",
-        "mp4:240p",
-      ),
-    ],
     responses: [success(200, "The metadata", KeyMetadata)],
   },
 });

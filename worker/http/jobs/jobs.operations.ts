@@ -42,7 +42,7 @@ export const TRACE_HEADERS = [
 /** Ends the descriptions of operations that return a changed job. */
 const UNREAD = "With an API key that has no scope `jobs:read`, the response has only `id` and `status`.";
 
-export const JOB_OPERATIONS = operations({ tag: "Jobs" })({
+export const JOB_OPERATIONS = operations({ tag: "Jobs", path: [ID] })({
   createJob: {
     route: "POST /v2/jobs",
     access: "job-key",
@@ -86,7 +86,6 @@ export const JOB_OPERATIONS = operations({ tag: "Jobs" })({
     route: "GET /v2/jobs/:id",
     access: ["jobs:read"],
     summary: "Read a job",
-    parameters: [ID],
     responses: [success(200, "The job", JobView)],
     codes: ["job_not_found"],
   },
@@ -95,7 +94,6 @@ export const JOB_OPERATIONS = operations({ tag: "Jobs" })({
     access: ["jobs:create"],
     summary: "Cancel a job",
     description: `Ends the job immediately. Finished outputs remain; the others become \`aborted\`. ${UNREAD}`,
-    parameters: [ID],
     responses: [success(200, "The canceled job", JobView, ABORTED_JOB)],
     codes: ["job_not_found", "job_state_conflict"],
   },
@@ -107,7 +105,6 @@ export const JOB_OPERATIONS = operations({ tag: "Jobs" })({
       "`tags` are merged into the tags of the job, also after its end; null removes a tag. `settings.priority`: work that waits for a node, now or later, has this priority from now on; 50 moves it before the account's other jobs. Work that a node " +
       "has is not interrupted. " +
       UNREAD,
-    parameters: [ID],
     body: {
       json: JobChanges.meta({ id: "ChangedJob", description: "A change of a job" }),
       code: "settings_not_valid",
@@ -126,7 +123,7 @@ export const JOB_OPERATIONS = operations({ tag: "Jobs" })({
     description:
       "Restarts an ended job for the outputs that it did not finish. Finished and skipped outputs remain unchanged. Without " +
       `\`traceparent\`, the job remains a part of its trace. ${UNREAD}`,
-    parameters: [ID, ...TRACE_HEADERS],
+    parameters: TRACE_HEADERS,
     responses: [success(200, "The restarted job", JobView, STARTING_JOB)],
     codes: ["job_not_found", "job_state_conflict", "too_many_jobs"],
   },
@@ -139,7 +136,6 @@ export const JOB_OPERATIONS = operations({ tag: "Jobs" })({
       "changed (TaskChanges; all of them at first), at most twice a second, then `end` with the data of the last `job`, " +
       "after which the stream closes. If a stream closes without `end`, connect again: the first event always has the " +
       "complete current state. A comment every 15 seconds keeps idle connections open.",
-    parameters: [ID],
     responses: [
       {
         status: 200,

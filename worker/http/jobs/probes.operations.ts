@@ -5,9 +5,10 @@ import { JOB_ID, QUEUED_PROBE } from "../operation/examples/responses.ts";
 import { operations, pathParameter, queryParameters, success } from "../operation/operation.ts";
 import { ProbeParameters } from "../query/probe-query.ts";
 
+const ID = pathParameter("id", "The id of the probe", JOB_ID);
 const WAIT = queryParameters(ProbeParameters);
 
-export const PROBE_OPERATIONS = operations({ tag: "Probes", access: ["jobs:create"] })({
+export const PROBE_OPERATIONS = operations({ tag: "Probes", access: ["jobs:create"], parameters: WAIT, path: [ID] })({
   createProbe: {
     route: "POST /v2/probes",
     summary: "Inspect a source",
@@ -16,7 +17,6 @@ export const PROBE_OPERATIONS = operations({ tag: "Probes", access: ["jobs:creat
       "on a host with range requests it reads the header and the first frames, of others the whole file. A probe is " +
       "assigned before jobs, waits 10 minutes for a node at most, and is kept for a day. `POST /v2/jobs` with " +
       "`dry_run=true&probe=ID` plans a job for its source.",
-    parameters: WAIT,
     body: {
       json: ProbeBody.meta({ id: "NewProbe", description: "A source to inspect" }),
       examples: {
@@ -32,7 +32,6 @@ export const PROBE_OPERATIONS = operations({ tag: "Probes", access: ["jobs:creat
   getProbe: {
     route: "GET /v2/probes/:id",
     summary: "Read a probe",
-    parameters: [pathParameter("id", "The id of the probe", JOB_ID), ...WAIT],
     responses: [success(200, "The probe", ProbeView)],
     codes: ["probe_not_found"],
   },

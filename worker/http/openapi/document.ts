@@ -2,9 +2,9 @@
 
 import { TAGS } from "../operation/operation.ts";
 import { componentSchemas } from "./components.ts";
-import type { OpenApiDocument } from "./document-shape.ts";
+import type { JsonSchema } from "./json-schema.ts";
 import { OPERATIONS } from "./operations.ts";
-import { viewPaths } from "./paths.ts";
+import { type Paths, viewPaths } from "./paths.ts";
 import { viewWebhooks } from "./webhooks.ts";
 
 export const SECURITY_SCHEMES = {
@@ -30,6 +30,14 @@ export const SECURITY_SCHEMES = {
       "change something must come from a page of the service.",
   },
 } as const;
+
+/** The parts that the pages of the reference read. */
+export type OpenApiDocument = Readonly<Record<string, unknown>> & {
+  readonly info: Readonly<Record<"title" | "version" | "description", string>>;
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: Paths;
+  readonly components: { readonly securitySchemes: object; readonly schemas: Readonly<Record<string, JsonSchema>> };
+};
 
 function makeDocument(): OpenApiDocument {
   return {

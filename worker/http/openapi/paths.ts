@@ -12,15 +12,7 @@ import {
   type Parameter,
   routeParts,
 } from "../operation/operation.ts";
-import type {
-  ContentObject,
-  ExampleObject,
-  OperationObject,
-  ParameterObject,
-  Paths,
-  ResponseObject,
-} from "./document-shape.ts";
-import { jsonSchema, nameOf, refTo, schemaRef } from "./json-schema.ts";
+import { type JsonSchema, jsonSchema, nameOf, refTo, schemaRef } from "./json-schema.ts";
 
 const WITH_CREDENTIAL: readonly Code[] = [
   "authentication_failed",
@@ -53,6 +45,9 @@ const securityOf = (access: Access): readonly string[] =>
 /** `/v2/jobs/:id` → `/v2/jobs/{id}`. */
 export const templatePath = (path: string): string => path.replace(/:(\w+)(?:\{.*?\})?/g, "{$1}");
 
+/** Operations by path and method. */
+export type Paths = Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
+
 export function viewPaths(operations: readonly Operation[]): Paths {
   const paths: Record<string, Record<string, OperationObject>> = {};
   for (const operation of operations) {
@@ -73,8 +68,12 @@ function scopeText(access: Access): string {
   return `An API key with scopes needs ${access.map((scope) => `\`${scope}\``).join(" and ")}.`;
 }
 
-function viewOperation(operation: Operation): OperationObject {
-  const { id, tag, summary, description = "", access, parameters = [], body, bytes, responses } = operation;
+export type OperationObject = ReturnType<typeof viewOperation>;
+
+function viewOperation(operation: Operation) {
+  const { id, tag, summary, description = "", access, path = [], parameters = [], body, bytes, responses } = operation;
+  const template = templatePath(operation.route);
+  const all = [...path.filter(({ name }) => template.includes(`{${name}}`)), ...parameters];
   const about = [description, scopeText(access)].filter(Boolean).join("\n\n");
   return {
     operationId: id,
@@ -82,16 +81,18 @@ function viewOperation(operation: Operation): OperationObject {
     summary,
     ...(about ? { description: about } : {}),
     security: securityOf(access).map((scheme) => ({ [scheme]: [] })),
-    ...(parameters.length > 0 ? { parameters: parameters.map(viewParameter) } : {}),
+    ...(all.length > 0 ? { parameters: all.map(viewParameter) } : {}),
     ...(body
       ? { requestBody: { required: body.isOptional !== true, content: jsonContent(body.json, body.examples) } }
       : {}),
-    ...(bytes ? { requestBody: { required: true, content: { "application/octet-stream": {} } } } : {}),
+    ...(bytes ? { requestBody: { required: true, content: { "application/octet-stream": {} } as ContentObject } } : {}),
     responses: { ...successes(responses), ...failures(operation) },
   };
 }
 
-function viewParameter({ name, in: place, description, required, schema, example, style }: Parameter): ParameterObject {
+export type ParameterObject = ReturnType<typeof viewParameter>;
+
+function viewParameter({ name, in: place, description, required, schema, example, style }: Parameter) {
   const { description: _, ...shape } = jsonSchema(schema);
   return {
     name,
@@ -104,7 +105,24 @@ function viewParameter({ name, in: place, description, required, schema, example
   };
 }
 
-const jsonContent = (schema: NamedSchema, examples: Readonly<Record<string, ExampleObject>>): ContentObject => ({
+/** Content by media type. */
+export type ContentObject = Readonly<Record<string, MediaTypeObject>>;
+
+type MediaTypeObject = {
+  readonly schema?: JsonSchema;
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, { readonly summary?: string; readonly value: unknown }>>;
+};
+
+/** `x-error-codes`: the possible values of `error_code`. */
+export type ResponseObject = {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, { readonly schema: JsonSchema }>>;
+  readonly content?: ContentObject;
+  readonly "x-error-codes"?: readonly string[];
+};
+
+const jsonContent = (schema: NamedSchema, examples: MediaTypeObject["examples"] & {}): ContentObject => ({
   "application/json": { schema: refTo(schema), examples },
 });
 

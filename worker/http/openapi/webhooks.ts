@@ -3,7 +3,6 @@ import type * as z from "zod";
 import { ALWAYS_SENT, NOTIFICATION_EVENTS, type NotificationEvent } from "#shared/job/notification.ts";
 import { InputPayload, JobPayload, OutputPayload } from "#shared/job/notification-payload.ts";
 import { PAYLOAD_EXAMPLES } from "../operation/examples/payloads.ts";
-import type { OpenApiDocument, WebhookObject } from "./document-shape.ts";
 import { refTo } from "./json-schema.ts";
 
 export const EVENT_DESCRIPTIONS: Readonly<Record<NotificationEvent, { payload: z.ZodType; summary: string }>> = {
@@ -36,10 +35,9 @@ const TRACE_HEADERS: Readonly<Record<string, string>> = {
 const headerOf = ([name, description]: readonly [string, string], required: boolean) =>
   ({ name, in: "header", description, required, schema: { type: "string" } }) as const;
 
-export const viewWebhooks = (): OpenApiDocument["webhooks"] =>
-  Object.fromEntries(NOTIFICATION_EVENTS.map((event) => [event, viewWebhook(event)]));
+export const viewWebhooks = () => Object.fromEntries(NOTIFICATION_EVENTS.map((event) => [event, viewWebhook(event)]));
 
-function viewWebhook(event: NotificationEvent): { post: WebhookObject } {
+function viewWebhook(event: NotificationEvent) {
   const { payload, summary } = EVENT_DESCRIPTIONS[event];
   const example = PAYLOAD_EXAMPLES[event];
   return {

@@ -69,6 +69,9 @@ export type Operation = {
   readonly access: Access;
   readonly summary: string;
   readonly description?: string;
+  /** Parameters of paths. The operation has those that its own path contains. */
+  readonly path?: readonly Parameter[];
+  /** Headers, and parameters of the query. */
   readonly parameters?: readonly Parameter[];
   readonly body?: {
     readonly json: NamedSchema;

@@ -21,7 +21,7 @@ const named = (summary: string, name: string) =>
 const ACCOUNT = pathParameter("id", "The id of the account", RESPONSE_EXAMPLES.NewAccount.account_id);
 const credential = (what: string) => pathParameter("id", `The id of the ${what}`, RESPONSE_EXAMPLES.Revoked.id);
 
-export const ADMIN_OPERATIONS = operations({ tag: "Administration", access: "operator" })({
+export const ADMIN_OPERATIONS = operations({ tag: "Administration", access: "operator", path: [ACCOUNT] })({
   createAccount: {
     route: "POST /v2/admin/accounts",
     summary: "Create an account",
@@ -36,7 +36,6 @@ export const ADMIN_OPERATIONS = operations({ tag: "Administration", access: "ope
   setAccountLimits: {
     route: "POST /v2/admin/accounts/:id/limits",
     summary: "Set the limits of an account",
-    parameters: [ACCOUNT],
     body: {
       json: LimitsBody,
       examples: {
@@ -53,7 +52,6 @@ export const ADMIN_OPERATIONS = operations({ tag: "Administration", access: "ope
     description:
       "For 24 hours, notifications also have a signature with the previous secret. After another rotation within this time, " +
       "they have signatures with the last two secrets.",
-    parameters: [ACCOUNT],
     responses: [success(200, "The new secret", RotatedSecret)],
     codes: ["account_not_found", "account_state_conflict"],
   },
@@ -70,7 +68,6 @@ export const ADMIN_OPERATIONS = operations({ tag: "Administration", access: "ope
     route: "POST /v2/admin/accounts/:id/keys",
     summary: "Create another API key for an account",
     description: "Without a body, the key has all rights of the account and does not expire.",
-    parameters: [ACCOUNT],
     body: {
       json: KeyBody,
       isOptional: true,
@@ -87,14 +84,13 @@ export const ADMIN_OPERATIONS = operations({ tag: "Administration", access: "ope
   listKeys: {
     route: "GET /v2/admin/accounts/:id/keys",
     summary: "List the API keys of an account",
-    parameters: [ACCOUNT],
     responses: [success(200, "The keys, without their secrets", KeyList)],
     codes: ["account_not_found"],
   },
   revokeKey: {
     route: "DELETE /v2/admin/keys/:id",
     summary: "Revoke an API key",
-    parameters: [credential("key")],
+    path: [credential("key")],
     responses: [success(200, "The key is revoked", Revoked)],
     codes: ["credential_not_found"],
   },
@@ -121,7 +117,7 @@ export const ADMIN_OPERATIONS = operations({ tag: "Administration", access: "ope
   revokeNodeToken: {
     route: "DELETE /v2/admin/node-tokens/:id",
     summary: "Revoke a node token",
-    parameters: [credential("token")],
+    path: [credential("token")],
     responses: [success(200, "The token is revoked", Revoked)],
     codes: ["credential_not_found"],
   },

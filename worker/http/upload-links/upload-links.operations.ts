@@ -6,7 +6,7 @@ import { UploadListParameters } from "../query/upload-query.ts";
 
 const ID = pathParameter("id", "The id of the upload link", UPLOAD_LINK_ID);
 
-export const UPLOAD_LINK_OPERATIONS = operations({ tag: "Uploads", access: ["uploads:create"] })({
+export const UPLOAD_LINK_OPERATIONS = operations({ tag: "Uploads", access: ["uploads:create"], path: [ID] })({
   createUploadLink: {
     route: "POST /v2/upload-links",
     summary: "Create an upload link",
@@ -49,7 +49,6 @@ export const UPLOAD_LINK_OPERATIONS = operations({ tag: "Uploads", access: ["upl
   getUploadLink: {
     route: "GET /v2/upload-links/:id",
     summary: "Read an upload link",
-    parameters: [ID],
     responses: [success(200, "The link with its upload and its job", UploadLink)],
     codes: ["upload_link_not_found"],
   },
@@ -57,7 +56,6 @@ export const UPLOAD_LINK_OPERATIONS = operations({ tag: "Uploads", access: ["upl
     route: "DELETE /v2/upload-links/:id",
     summary: "Revoke an upload link",
     description: "Removes an unfinished file. A link with a complete file cannot be revoked: delete its upload.",
-    parameters: [ID],
     responses: [success(200, "The revoked link", UploadLink)],
     codes: ["upload_link_not_found", "upload_state_conflict"],
   },

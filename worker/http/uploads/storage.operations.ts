@@ -7,13 +7,13 @@ const OBJECT = [
   pathParameter("path", "The name of the object, as in the `path` of the output; it may contain slashes", "video.mp4"),
 ];
 
-export const STORAGE_OPERATIONS = operations({ tag: "Storage", access: "anyone", parameters: OBJECT })({
+export const STORAGE_OPERATIONS = operations({ tag: "Storage", access: "anyone", path: OBJECT })({
   getObject: {
     route: "GET /storage/:job/:path{.+}",
     summary: "Read an object of the built-in storage",
     description:
       "Outputs of jobs with the storage `coconut` are available here for 24 hours to anyone who knows the URL.",
-    parameters: [...OBJECT, headerParameter("Range", "A single byte range", "bytes=0-1023")],
+    parameters: [headerParameter("Range", "A single byte range", "bytes=0-1023")],
     responses: [
       { status: 200, description: "The object", content: { mediaType: "*/*" } },
       { status: 206, description: "The requested range", content: { mediaType: "*/*" } },

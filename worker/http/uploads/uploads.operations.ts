@@ -8,7 +8,9 @@ import { UploadListParameters } from "../query/upload-query.ts";
 
 const ID = pathParameter("id", "The id of the upload", UPLOAD_ID);
 
-export const UPLOAD_OPERATIONS = operations({ tag: "Uploads", access: ["uploads:create"] })({
+const NUMBER = { ...pathParameter("number", "The number of the part, from 1", "1"), schema: z.int().min(1) };
+
+export const UPLOAD_OPERATIONS = operations({ tag: "Uploads", access: ["uploads:create"], path: [ID, NUMBER] })({
   createUpload: {
     route: "POST /v2/uploads",
     summary: "Start an upload",
@@ -34,7 +36,6 @@ export const UPLOAD_OPERATIONS = operations({ tag: "Uploads", access: ["uploads:
     route: "GET /v2/uploads/:id",
     summary: "Read an upload",
     description: "After an interruption, send the parts that `parts` does not have.",
-    parameters: [ID],
     responses: [success(200, "The upload with its stored parts", Upload)],
     codes: ["upload_not_found"],
   },
@@ -45,8 +46,6 @@ export const UPLOAD_OPERATIONS = operations({ tag: "Uploads", access: ["uploads:
       "The body has the bytes of the part: `part_size` bytes, the last part the rest. Parts may be sent in any order, " +
       "several at a time, and again. With a digest, a body that does not match is not stored.",
     parameters: [
-      ID,
-      { ...pathParameter("number", "The number of the part, from 1", "1"), schema: z.int().min(1) },
       headerParameter("Content-Digest", "`sha-256=:…:`, the SHA-256 of the body in Base64 (RFC 9530)", "sha-256=:…:"),
       headerParameter("Content-MD5", "The MD5 of the body in Base64", "1B2M2Y8AsgTpgAmY7PhCfg=="),
     ],
@@ -58,7 +57,6 @@ export const UPLOAD_OPERATIONS = operations({ tag: "Uploads", access: ["uploads:
     route: "POST /v2/uploads/:id/complete",
     summary: "Complete an upload",
     description: "All parts must be stored. A repeated request changes nothing.",
-    parameters: [ID],
     responses: [success(200, "The completed upload", Upload)],
     codes: ["upload_not_found", "upload_state_conflict"],
   },
@@ -66,7 +64,6 @@ export const UPLOAD_OPERATIONS = operations({ tag: "Uploads", access: ["uploads:
     route: "DELETE /v2/uploads/:id",
     summary: "Delete an upload",
     description: "Removes the file, unless a job that has not ended reads it.",
-    parameters: [ID],
     responses: [success(200, "The deleted upload", Upload)],
     codes: ["upload_not_found", "upload_state_conflict"],
   },
