@@ -43,7 +43,7 @@ const securityOf = (access: Access): readonly string[] =>
   isForKeys(access) ? ["apiKey", "session"] : SECURITY[access];
 
 /** `/v2/jobs/:id` → `/v2/jobs/{id}`. */
-export const templatePath = (path: string): string => path.replace(/:(\w+)(?:\{.*?\})?/g, "{$1}");
+export const templatePath = (path: string): string => path.replace(/:(\w+)(?:\{[^{}]*\})?/g, "{$1}");
 
 /** Operations by path and method. */
 export type Paths = Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
