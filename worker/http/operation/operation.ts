@@ -5,8 +5,8 @@ import type { KeyAccess } from "../auth/scopes.ts";
 
 /**
  * Access to an operation: clients with an API key (KeyAccess), anyone, the operator with the admin token, the
- * operator's monitoring with METRICS_TOKEN, or a client or the operator (`session`: the handler authenticates). Sessions of
- * browsers have the rights of their credentials.
+ * operator's monitoring with METRICS_TOKEN, or a client or the operator (`session`: the handler authenticates).
+ * Sessions of browsers have the rights of their credentials.
  */
 export type Access = KeyAccess | "anyone" | "operator" | "monitor" | "session";
 
