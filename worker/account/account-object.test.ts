@@ -98,9 +98,9 @@ describe("an account's receivers", () => {
   it("get twenty concurrent deliveries, and the others at intervals", async () => {
     const object = accountOf(env, "crowd");
     for (let at = 0; at < 20; at++) expect((await object.admitDelivery("a.test")).go).toBe(true);
-    const [one, other] = [await object.admitDelivery("a.test"), await object.admitDelivery("a.test")];
-    if (one.go || other.go) throw new Error("They should wait");
-    expect(other.at).toBeGreaterThanOrEqual(one.at + 50);
+    const [first, second] = [await object.admitDelivery("a.test"), await object.admitDelivery("a.test")];
+    if (first.go || second.go) throw new Error("They should wait");
+    expect(second.at).toBeGreaterThanOrEqual(first.at + 50);
     await object.deliveryEnded("a.test", true);
     expect((await object.admitDelivery("a.test")).go).toBe(true);
   });
@@ -132,8 +132,8 @@ describe("an account's receivers", () => {
     );
     expect(await log()).toMatchObject({ status: "due", attempts: 0 });
     // The job's storage is asked; its receiver is not.
-    const asked = sent.mock.calls.map(([request]) => (request instanceof Request ? request.url : String(request)));
-    expect(asked.filter((url) => url.includes(host))).toEqual([]);
+    const urls = sent.mock.calls.map(([request]) => (request instanceof Request ? request.url : String(request)));
+    expect(urls.filter((url) => url.includes(host))).toEqual([]);
     sent.mockRestore();
   });
 });

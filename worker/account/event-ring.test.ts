@@ -28,11 +28,11 @@ describe("the newest events of an account", () => {
       const ring = new EventRing(kv, START);
       ring.add([event("a"), event("b")], 2000);
       ring.add([event("a"), event("c")], 1500);
-      for (const one of [ring, new EventRing(kv, START)]) {
-        expect(idsAfter(one, START)).toEqual([2000, 2001, 2002]);
-        expect([one.floor, one.last, one.next(2001)?.data]).toEqual([START, 2002, event("c").data]);
-        one.add([event("c")], 3000);
-        expect(one.last).toBe(2002);
+      for (const copy of [ring, new EventRing(kv, START)]) {
+        expect(idsAfter(copy, START)).toEqual([2000, 2001, 2002]);
+        expect([copy.floor, copy.last, copy.next(2001)?.data]).toEqual([START, 2002, event("c").data]);
+        copy.add([event("c")], 3000);
+        expect(copy.last).toBe(2002);
       }
     });
   });
@@ -43,8 +43,8 @@ describe("the newest events of an account", () => {
       const all = Array.from({ length: RING_SIZE + 5 }, (_, at) => event(`e${at}`));
       ring.add(all.slice(0, 3), 2000);
       ring.add(all.slice(3), 2000);
-      for (const one of [ring, new EventRing(kv, START)]) {
-        expect([one.floor, idsAfter(one, 0).length, one.last]).toEqual([2004, RING_SIZE, 2000 + RING_SIZE + 4]);
+      for (const copy of [ring, new EventRing(kv, START)]) {
+        expect([copy.floor, idsAfter(copy, 0).length, copy.last]).toEqual([2004, RING_SIZE, 2000 + RING_SIZE + 4]);
         expect([...kv.list()].length).toBe(RING_SIZE);
       }
       new EventRing(kv, START).add([event("later")], 2000);

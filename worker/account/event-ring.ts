@@ -41,7 +41,7 @@ export class EventRing {
       const event = RingEvent.safeParse(value);
       if (event.success) this.#add({ ...placeOf(event.data), slot: Number(name.slice(PREFIX.length)) });
     }
-    this.#places.sort((one, other) => one.id - other.id);
+    this.#places.sort((a, b) => a.id - b.id);
   }
 
   /** Id of the newest event that was removed: all later events are kept. */
@@ -61,7 +61,7 @@ export class EventRing {
 
   /** The first event after an id. */
   next(id: number): RingEvent | null {
-    const place = this.#places.find((one) => one.id > id);
+    const place = this.#places.find((later) => later.id > id);
     return place ? RingEvent.parse(this.#kv.get(PREFIX + place.slot)) : null;
   }
 

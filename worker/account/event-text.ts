@@ -16,8 +16,8 @@ type Ring = Pick<EventRing, "floor" | "last" | "next">;
  * never given counts as older than all of its events.
  */
 export function newListener(lastEventId: string | null, ring: Ring): Listener {
-  const asked = lastEventId === null ? ring.last : /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : -1;
-  return { id: asked > ring.last ? -1 : asked, isNew: true };
+  const lastId = lastEventId === null ? ring.last : /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : -1;
+  return { id: lastId > ring.last ? -1 : lastId, isNew: true };
 }
 
 /** The next events for a listener. */

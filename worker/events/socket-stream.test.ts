@@ -5,15 +5,15 @@ import { OPENING, streamOf } from "./socket-stream.ts";
 /** A client's stream, and the object's end of its socket. */
 function opened() {
   const { 0: client, 1: object } = new WebSocketPair();
-  const asked: unknown[] = [];
+  const requests: unknown[] = [];
   const closed: number[] = [];
   object.accept();
-  object.addEventListener("message", ({ data }) => asked.push(data));
+  object.addEventListener("message", ({ data }) => requests.push(data));
   object.addEventListener("close", ({ code }) => closed.push(code));
   const gone = new AbortController();
   const reader = streamOf(client, gone.signal).pipeThrough(new TextDecoderStream()).getReader();
   const read = async () => (await reader.read()).value ?? null;
-  return { object, asked, closed, gone, read, cancel: () => reader.cancel() };
+  return { object, requests, closed, gone, read, cancel: () => reader.cancel() };
 }
 
 /** Lets the sockets carry all texts: the test controls the timers. */
@@ -26,22 +26,22 @@ describe("the stream of a client", () => {
   afterEach(() => void vi.useRealTimers());
 
   it("carries the texts of the socket, and asks for more after they are read", async () => {
-    const { object, asked, read } = opened();
+    const { object, requests, read } = opened();
     expect(await read()).toBe(OPENING);
     const next = read();
     await settle();
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
     object.send("event: job\n\n");
     expect(await next).toBe("event: job\n\n");
     const last = read();
     await settle();
-    expect(asked).toEqual([READ]);
+    expect(requests).toEqual([READ]);
     object.close(1000);
     expect(await last).toBeNull();
   });
 
   it("sends pings without asking the object, and ends after ten minutes", async () => {
-    const { asked, closed, read } = opened();
+    const { requests, closed, read } = opened();
     const texts = [];
     for (let text = await read(); text !== null; ) {
       texts.push(text);
@@ -54,7 +54,7 @@ describe("the stream of a client", () => {
     expect(texts.length).toBeGreaterThan(40);
     expect(texts.at(-1)).toBe(": connect again\n\n");
     await settle();
-    expect([asked, closed]).toEqual([[], [1005]]);
+    expect([requests, closed]).toEqual([[], [1005]]);
   });
 
   it.each<[string, (stream: ReturnType<typeof opened>) => unknown]>([

@@ -23,9 +23,9 @@ describe("signatures", () => {
   });
 
   it("sign with each secret, the newest first", async () => {
-    const [one, other] = [newWebhookSecret(new Uint8Array(32)), newWebhookSecret(new Uint8Array(32).fill(1))];
+    const [newest, oldest] = [newWebhookSecret(new Uint8Array(32)), newWebhookSecret(new Uint8Array(32).fill(1))];
     const of = async (...secrets: string[]) => (await signatureHeaders(secrets, "m", 0, "{}"))["webhook-signature"];
-    expect(await of(one, other)).toBe(`${await of(one)} ${await of(other)}`);
+    expect(await of(newest, oldest)).toBe(`${await of(newest)} ${await of(oldest)}`);
   });
 
   it("have secrets of 32 bytes", () => {

@@ -25,18 +25,18 @@ export function replay(
   now: number,
   hasReceiver: (delivery: Delivery) => boolean = () => true,
 ): { outbox: Delivery[]; replayed: Delivery } | { waitMs: number } | null {
-  const found = outbox.find((delivery) => delivery.id === id);
-  if (!found) return null;
-  const waitMs = found.replayedAt === undefined ? 0 : found.replayedAt + REPLAY_EVERY_MS - now;
+  const original = outbox.find((delivery) => delivery.id === id);
+  if (!original) return null;
+  const waitMs = original.replayedAt === undefined ? 0 : original.replayedAt + REPLAY_EVERY_MS - now;
   if (waitMs > 0) return { waitMs };
   const replayed: Delivery = {
-    ...found,
-    state: hasReceiver(found) ? "due" : found.state,
-    earlierAttempts: found.attempts,
+    ...original,
+    state: hasReceiver(original) ? "due" : original.state,
+    earlierAttempts: original.attempts,
     nextAt: now,
     replayedAt: now,
   };
-  return { outbox: outbox.map((delivery) => (delivery === found ? replayed : delivery)), replayed };
+  return { outbox: outbox.map((delivery) => (delivery === original ? replayed : delivery)), replayed };
 }
 
 /** The delivery after an attempt: delivered after any 2xx, otherwise due again until its schedule ends. */

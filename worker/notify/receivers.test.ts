@@ -33,9 +33,9 @@ it("delivers to each receiver the events that it wants, although another receive
     return answer.ok ? answer.value : [];
   };
   const [failed, delivered, ...others] = await vi.waitFor(async () => {
-    const found = await log();
-    expect(found.map(({ attempts }) => attempts)).toEqual([1, 1]);
-    return found;
+    const deliveries = await log();
+    expect(deliveries.map(({ attempts }) => attempts)).toEqual([1, 1]);
+    return deliveries;
   });
   expect(others).toEqual([]);
   expect(failed).toMatchObject({
@@ -69,8 +69,8 @@ it("keeps the events of each receiver in order, and names the receiver to listen
   const spec = await newSpec({
     notification: [{ ...http, events: true }, http, { ...http, events: ["output.failed"] }],
   });
-  const begun = recordEvent(recordEvent(newJob(spec), "input.transferred", null, 1), "output.failed", 0, 2);
-  const ended = recordEvent(begun, "job.failed", null, 3);
+  const failing = recordEvent(recordEvent(newJob(spec), "input.transferred", null, 1), "output.failed", 0, 2);
+  const ended = recordEvent(failing, "job.failed", null, 3);
   expect(ended.outbox.map(({ event, receiver }) => [event, receiver])).toEqual([
     ["input.transferred", 0],
     ["output.failed", 0],

@@ -159,17 +159,17 @@ describe("parts of an upload", () => {
 });
 
 describe("sealed secrets", () => {
-  const one = `k1:${btoa("a".repeat(32))}`;
-  const two = `k2:${btoa("b".repeat(32))}`;
+  const firstKey = `k1:${btoa("a".repeat(32))}`;
+  const nextKey = `k2:${btoa("b".repeat(32))}`;
 
   it("can be unsealed only with their key and context, also after a rotation", async () => {
-    const sealed = await seal("secret", "job:1", parseSealingKeys(one));
+    const sealed = await seal("secret", "job:1", parseSealingKeys(firstKey));
     expect(sealed).toMatch(/^s1\.k1\./);
-    expect(await unseal(sealed, "job:1", parseSealingKeys(`${two},${one}`))).toBe("secret");
-    await expect(unseal(sealed, "job:2", parseSealingKeys(one))).rejects.toThrow();
-    await expect(unseal(sealed, "job:1", parseSealingKeys(two))).rejects.toThrow(/`k1`/);
-    await expect(unseal(`${sealed.slice(0, -4)}AAA=`, "job:1", parseSealingKeys(one))).rejects.toThrow();
-    expect(await seal("secret", "job:1", parseSealingKeys(one))).not.toBe(sealed);
+    expect(await unseal(sealed, "job:1", parseSealingKeys(`${nextKey},${firstKey}`))).toBe("secret");
+    await expect(unseal(sealed, "job:2", parseSealingKeys(firstKey))).rejects.toThrow();
+    await expect(unseal(sealed, "job:1", parseSealingKeys(nextKey))).rejects.toThrow(/`k1`/);
+    await expect(unseal(`${sealed.slice(0, -4)}AAA=`, "job:1", parseSealingKeys(firstKey))).rejects.toThrow();
+    expect(await seal("secret", "job:1", parseSealingKeys(firstKey))).not.toBe(sealed);
   });
 
   it("rejects keys that do not have 32 bytes", () => {

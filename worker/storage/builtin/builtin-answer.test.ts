@@ -34,8 +34,8 @@ const rows: [Record<string, string | undefined>, object][] = [
   [{ "if-unmodified-since": SAME, "if-none-match": '"e1"' }, { status: 304 }],
 ];
 it.each(rows)("responds to the headers %j with %j", (headers, answer) => {
-  const given = Object.entries(headers).flatMap(([name, value]) =>
+  const pairs = Object.entries(headers).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
   );
-  expect(responseTo(new Headers(given.map(([name, value]) => [name, value])), object)).toEqual(answer);
+  expect(responseTo(new Headers(pairs.map(([name, value]) => [name, value])), object)).toEqual(answer);
 });

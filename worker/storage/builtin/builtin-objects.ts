@@ -28,7 +28,7 @@ export function objectAt(pathname: string): BuiltinObject | null {
   const segments = encoded.map(decode);
   const path = segments.join("/");
   // An encoded slash would give an object two URLs.
-  const plain = segments.length > 0 && segments.every((one) => one && !one.includes("/")) && isCleanPath(path);
+  const plain = segments.length > 0 && segments.every((name) => name && !name.includes("/")) && isCleanPath(path);
   return isJobId(jobId) && plain && hasRoomFor({ jobId, path }) ? { jobId, path } : null;
 }
 

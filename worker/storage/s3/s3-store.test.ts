@@ -152,7 +152,7 @@ describe("a bucket of S3", () => {
   it.each<[object, string]>([
     [{ secure: false }, "http://videos.s3.eu-west-1.amazonaws.com/v/a.mp4"],
     [{ secure: true }, "https://videos.s3.eu-west-1.amazonaws.com/v/a.mp4"],
-  ])("shows URLs with the requested scheme, and sends requests by https: %j", async (changes, shown) => {
+  ])("shows URLs with the requested scheme, and sends requests by https: %j", async (changes, publicUrl) => {
     const { credentials } = local();
     const { store, urlOf } = await opened({
       service: "s3",
@@ -162,7 +162,7 @@ describe("a bucket of S3", () => {
       credentials,
       ...changes,
     });
-    expect(urlOf("a.mp4")).toBe(shown);
+    expect(urlOf("a.mp4")).toBe(publicUrl);
     expect((await store.sign(file("a.mp4", 1), null))[0]?.url).toMatch(/^https:/);
   });
 });

@@ -44,9 +44,9 @@ export function openScratch({ bucket, keys }: ScratchSettings, job: JobId, folde
       const bucketUrl = keyUrl(bucket, "").slice(0, -1);
       for (;;) {
         // The listed objects are deleted before the next list, so each list starts at the first object.
-        const found = await listKeys(signer, bucketUrl, root);
-        if (found.length === 0) return;
-        await deleteKeys(signer, bucketUrl, found);
+        const keys = await listKeys(signer, bucketUrl, root);
+        if (keys.length === 0) return;
+        await deleteKeys(signer, bucketUrl, keys);
       }
     },
   };
