@@ -69,7 +69,7 @@ export type Operation = {
   readonly access: Access;
   readonly summary: string;
   readonly description?: string;
-  /** Parameters of paths. The operation has those that its own path contains. */
+  /** Parameters of paths. An operation has only the parameters that its own path contains. */
   readonly path?: readonly Parameter[];
   /** Headers, and parameters of the query. */
   readonly parameters?: readonly Parameter[];
