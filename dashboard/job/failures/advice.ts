@@ -1,5 +1,5 @@
 // Advice about the failure of an input or an output. Pure.
-import { type Blame, type ERRORS, errorTraits, isErrorCode } from "../../../shared/errors.ts";
+import { type Blame, type ErrorCode, errorTraits, isErrorCode } from "../../../shared/errors.ts";
 
 export type Advice = {
   /** The advice, in a sentence or two. */
@@ -8,14 +8,8 @@ export type Advice = {
   readonly mayRetry: boolean;
 };
 
-type Codes = typeof ERRORS;
-/** Codes with which an input or output ends. The job handles two codes of nodes itself. */
-type FailureCode = Exclude<
-  { [Code in keyof Codes]: Codes[Code]["http"] extends null ? Code : never }[keyof Codes],
-  "node_busy" | "chunk_mismatch"
->;
-
-const ADVICE: Readonly<Record<FailureCode | "output_path_not_unique", string>> = {
+/** By code; codes without advice have that of the party to blame. */
+const ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
   input_address_not_allowed:
     "Nodes fetch only from public addresses. Put the source where the internet reaches it, or upload it.",
   input_not_media: "Open the URL of the source yourself: it may lead to a web page, or the file may be incomplete.",
@@ -73,7 +67,7 @@ export function adviceFor(code: string | undefined, ofUpload = false): Advice {
   const { blame, retry } = errorTraits(code);
   const text =
     (ofUpload ? UPLOAD_ADVICE[code] : undefined) ??
-    (ADVICE as Readonly<Record<string, string>>)[code] ??
+    ADVICE[code] ??
     httpAdvice(code) ??
     BY_BLAME[blame];
   return { text, mayRetry: retry === "now" };
