@@ -22,8 +22,8 @@ export type Declaration = {
 };
 
 /**
- * The declared parameters of requests. Registration must be the last step of a schema, because wrapped schemas are other
- * schemas.
+ * The declared parameters of requests. Registration must be the last step of a schema, because wrapped schemas are
+ * other schemas.
  */
 export const PARAMETERS = z.registry<Declaration>();
 

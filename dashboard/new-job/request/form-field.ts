@@ -20,7 +20,7 @@ export type FormField = {
 /** A field without its texts. */
 export type SchemaField = Pick<FormField, "type" | "choices" | "required"> & {
   readonly limits?: string;
-  /** Of a declared parameter. `forms`: kinds of outputs whose forms have it. */
+  /** Texts of a declared parameter. `forms`: kinds of outputs whose forms have it. */
   readonly texts?: Omit<FieldText, "member"> & { readonly forms?: readonly string[] | undefined };
 };
 export type SchemaFields = Readonly<Record<string, SchemaField>>;
