@@ -65,11 +65,7 @@ export const isUploaded = ({ source = "" }: { readonly source?: string | undefin
 export function adviceFor(code: string | undefined, ofUpload = false): Advice {
   if (code === undefined || !isErrorCode(code)) return { text: BY_BLAME.platform, mayRetry: true };
   const { blame, retry } = errorTraits(code);
-  const text =
-    (ofUpload ? UPLOAD_ADVICE[code] : undefined) ??
-    ADVICE[code] ??
-    httpAdvice(code) ??
-    BY_BLAME[blame];
+  const text = (ofUpload ? UPLOAD_ADVICE[code] : undefined) ?? ADVICE[code] ?? httpAdvice(code) ?? BY_BLAME[blame];
   return { text, mayRetry: retry === "now" };
 }
 
