@@ -124,7 +124,7 @@ class Sampler {
     const { parent } = node;
     if (!parent) return "";
     const elements = parent.type === "Alternative" ? parent.elements : [];
-    const at = elements.findIndex((element) => element === node);
+    const at = elements.indexOf(node);
     return (
       this.before(parent) +
       elements

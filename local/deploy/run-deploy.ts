@@ -20,7 +20,7 @@ export type DeployOptions = Opening & {
 
 const Config = z.looseObject({ name: z.string(), vars: z.record(z.string(), z.json()).default({}) });
 
-/** Deploys the service. With `--dry-run` it only builds. Throws a message for people. Can be repeated after a failure. */
+/** Deploys the service, or builds it with `--dry-run`. Throws a message for people. Can be repeated after a failure. */
 export async function deploy(options: DeployOptions): Promise<void> {
   const { run, args, env, print, stateFile = STATE_FILE } = options;
   const { name: ownName, vars } = Config.parse(readRawConfig({ config: join(ROOT, "wrangler.toml") }).rawConfig);

@@ -1,5 +1,5 @@
-// A run in virtual time: jobs, nodes, delays of requests, and faults. A seed decides all of them, or the run has a single
-// fault (single-fault.ts). The service is real; the platform, the network and the nodes are simulated.
+// A run in virtual time: jobs, nodes, delays of requests, and faults. A seed decides all of them, or the run has a
+// single fault (single-fault.ts). The service is real; the platform, the network and the nodes are simulated.
 
 import { parseLeaseId } from "#shared/ids.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
