@@ -98,7 +98,7 @@ function splitTags(block: string): string[] {
   return tag === null ? tags : [...tags, tag];
 }
 
-/** The value of a tag as it is written; null drops the tag. An empty value means that of the style. */
+/** The value of a tag as it is written; null drops the tag. An empty value means the value of the style. */
 function cleanTag(name: string, value: string, context: TagContext): string | null {
   const bounds = NUMBERS.get(name);
   if (bounds) return value === "" ? (name === "an" || name === "a" || name === "p" ? null : "") : number(value, bounds);

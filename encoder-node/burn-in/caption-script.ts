@@ -78,7 +78,7 @@ function sideMargins(column: number, across: number | null): [number, number] {
   return at < UNITS / 2 ? [1, Math.max(1, UNITS - 2 * at)] : [Math.max(1, 2 * at - UNITS), 1];
 }
 
-/** Top (6) or bottom (0), and the margin from there; 0: that of the style. */
+/** Top (6) or bottom (0), and the margin from there; 0: the margin of the style. */
 function rowOf(
   line: string | null,
   { position, margin }: CaptionStyle,

@@ -88,7 +88,7 @@ function glyphOf(map: DataView, codePoint: number): number {
   return map.getUint16(first + 2 * length + offset + 2 * (codePoint - map.getUint16(first)));
 }
 
-/** The tables by their tags; null if the header is not that of a font, or if a table is not in the file. */
+/** The tables by their tags; null if the file has no header of a font, or lacks a table. */
 function tablesOf(view: DataView): Map<string, DataView> | null {
   const count = view.getUint16(4);
   if (!VERSIONS.has(view.getUint32(0)) || count === 0 || count > MAX_TABLES) return null;

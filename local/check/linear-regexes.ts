@@ -124,7 +124,7 @@ class Sampler {
     const { parent } = node;
     if (!parent) return "";
     const elements = parent.type === "Alternative" ? parent.elements : [];
-    const at = elements.indexOf(node);
+    const at = elements.findIndex((element) => element === node);
     return (
       this.before(parent) +
       elements

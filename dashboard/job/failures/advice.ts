@@ -8,7 +8,7 @@ export type Advice = {
   readonly mayRetry: boolean;
 };
 
-/** By code; codes without advice have that of the party to blame. */
+/** By code. Other codes have the advice of the party to blame. */
 const ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
   input_address_not_allowed:
     "Nodes fetch only from public addresses. Put the source where the internet reaches it, or upload it.",
