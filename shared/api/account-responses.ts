@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { JobView } from "../job/job-view.ts";
 import { NOTIFICATION_EVENTS } from "../job/notification.ts";
+import { NAMED } from "../named-schemas.ts";
 import { Instant } from "./task-responses.ts";
 
 /** A day in UTC. */
@@ -25,10 +26,11 @@ const usage = {
 
 export const UsageDay = z
   .object({ day: Day, ...usage })
-  .meta({ id: "UsageDay", description: "The usage of the jobs that ended on a day" });
+  .describe("The usage of the jobs that ended on a day")
+  .register(NAMED, { id: "UsageDay" });
 export type UsageDay = z.infer<typeof UsageDay>;
 
-export const UsageTotal = z.object(usage).meta({ id: "UsageTotal", description: "The usage of all days" });
+export const UsageTotal = z.object(usage).describe("The usage of all days").register(NAMED, { id: "UsageTotal" });
 export type UsageTotal = z.infer<typeof UsageTotal>;
 
 export const Usage = z
@@ -43,12 +45,14 @@ export const Usage = z
       .describe("With `by`: the usage by the tag's values, in their order; at most 1,000"),
     capped: z.boolean().exactOptional().describe("With `by`: whether there may be more values"),
   })
-  .meta({ id: "Usage", description: "Usage of an account" });
+  .describe("Usage of an account")
+  .register(NAMED, { id: "Usage" });
 export type Usage = z.infer<typeof Usage>;
 
 export const FontList = z
   .object({ fonts: z.array(z.string()).describe("Names for the parameter `burn.font`, in alphabetical order") })
-  .meta({ id: "FontList", description: "Fonts of the encoder nodes that are connected" });
+  .describe("Fonts of the encoder nodes that are connected")
+  .register(NAMED, { id: "FontList" });
 export type FontList = z.infer<typeof FontList>;
 
 export const JobEvent = z
@@ -61,7 +65,8 @@ export const JobEvent = z
     outputs: z.object({ completed: z.int(), failed: z.int(), total: z.int() }),
     tags: JobView.shape.tags,
   })
-  .meta({ id: "JobEvent", description: "A job was created, has another status, or has ended" });
+  .describe("A job was created, has another status, or has ended")
+  .register(NAMED, { id: "JobEvent" });
 export type JobEvent = z.infer<typeof JobEvent>;
 
 export const NotificationEventData = z
@@ -72,11 +77,12 @@ export const NotificationEventData = z
     body: z.string().describe("The body of the notification, exactly as it is sent"),
     receiver: z.int().exactOptional().describe("The number of its receiver, from 1, if the job has several"),
   })
-  .meta({ id: "NotificationEvent", description: "A notification is due" });
+  .describe("A notification is due")
+  .register(NAMED, { id: "NotificationEvent" });
 export type NotificationEventData = z.infer<typeof NotificationEventData>;
 
-export const GapEvent = z.object({ missed: z.literal(true) }).meta({
-  id: "GapEvent",
-  description: "Events after `Last-Event-ID` are no longer kept: read the list of jobs for the missed events",
-});
+export const GapEvent = z
+  .object({ missed: z.literal(true) })
+  .describe("Events after `Last-Event-ID` are no longer kept: read the list of jobs for the missed events")
+  .register(NAMED, { id: "GapEvent" });
 export type GapEvent = z.infer<typeof GapEvent>;

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { ContractDate } from "../job/job-view.ts";
 import { TagFilter } from "../job/tags.ts";
+import { NAMED } from "../named-schemas.ts";
 import { PoolName } from "../placement.ts";
 import { text } from "../request/parse-section.ts";
 import { strictObject } from "../strict-object.ts";
@@ -65,10 +66,9 @@ const AlertTarget = z.discriminatedUnion(
 );
 export type AlertTarget = z.infer<typeof AlertTarget>;
 
-export const AlertBody = rules({ to: AlertTarget.describe("The receiver") }).meta({
-  id: "NewAlert",
-  description: "The condition and the receiver of an alert",
-});
+export const AlertBody = rules({ to: AlertTarget.describe("The receiver") })
+  .describe("The condition and the receiver of an alert")
+  .register(NAMED, { id: "NewAlert" });
 export type AlertBody = z.infer<typeof AlertBody>;
 
 export const AlertView = rules({
@@ -77,10 +77,13 @@ export const AlertView = rules({
   firing: z.array(z.string()).describe("Sentences about the nodes and pools for which the condition holds"),
   last_sent_at: ContractDate.nullable().describe("When the receiver last accepted a message"),
   last_error: z.string().nullable().describe("Why the newest message was not accepted; null if it was"),
-}).meta({ id: "Alert", description: "An alert" });
+})
+  .describe("An alert")
+  .register(NAMED, { id: "Alert" });
 export type AlertView = z.infer<typeof AlertView>;
 
 export const AlertList = z
   .object({ alerts: z.array(AlertView).describe("By name") })
-  .meta({ id: "AlertList", description: "All alerts" });
+  .describe("All alerts")
+  .register(NAMED, { id: "AlertList" });
 export type AlertList = z.infer<typeof AlertList>;

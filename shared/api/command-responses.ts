@@ -1,5 +1,6 @@
 // Schemas of responses about the commands that ran for a job, and about its request.
 import * as z from "zod";
+import { NAMED } from "../named-schemas.ts";
 import { Instant } from "./task-responses.ts";
 
 export const CommandView = z
@@ -19,7 +20,8 @@ export const CommandView = z
     signal: z.string().exactOptional().describe("The signal that ended it, such as `SIGKILL`"),
     stderr_tail: z.string().exactOptional().describe("The end of its output; only if it failed"),
   })
-  .meta({ id: "Command", description: "One run of ffmpeg" });
+  .describe("One run of ffmpeg")
+  .register(NAMED, { id: "Command" });
 export type CommandView = z.infer<typeof CommandView>;
 
 export const CommandList = z
@@ -28,7 +30,8 @@ export const CommandList = z
     commands: z.array(CommandView).describe("In the order in which their tasks ended"),
     commands_dropped: z.int().describe("Number of commands that are not kept, because there were too many"),
   })
-  .meta({ id: "CommandList", description: "The commands that ran for a job" });
+  .describe("The commands that ran for a job")
+  .register(NAMED, { id: "CommandList" });
 export type CommandList = z.infer<typeof CommandList>;
 
 /** More tasks are not shown. */
@@ -39,12 +42,13 @@ export const RunningCommand = CommandView.pick({ task: true, attempt: true, node
     seconds: z.number().describe("How long it has run"),
     output: z.string().describe("The last 20 lines of its output, the last one about its progress"),
   })
-  .meta({ id: "RunningCommand", description: "One run of ffmpeg that has not ended" });
+  .describe("One run of ffmpeg that has not ended")
+  .register(NAMED, { id: "RunningCommand" });
 
-export const RunningCommandList = z.object({ job_id: z.string(), commands: z.array(RunningCommand) }).meta({
-  id: "RunningCommandList",
-  description: `The commands that run now: of the first ${MAX_RUNNING_TASKS} tasks that nodes have`,
-});
+export const RunningCommandList = z
+  .object({ job_id: z.string(), commands: z.array(RunningCommand) })
+  .describe(`The commands that run now: of the first ${MAX_RUNNING_TASKS} tasks that nodes have`)
+  .register(NAMED, { id: "RunningCommandList" });
 export type RunningCommandList = z.infer<typeof RunningCommandList>;
 
 export const RequestView = z
@@ -60,5 +64,6 @@ export const RequestView = z
       .array(z.string())
       .describe("The fields that are missing because they are secret, or lack a secret part: of URLs, user and query"),
   })
-  .meta({ id: "RequestView", description: "The request of a job, with the sections of its template" });
+  .describe("The request of a job, with the sections of its template")
+  .register(NAMED, { id: "RequestView" });
 export type RequestView = z.infer<typeof RequestView>;

@@ -1,5 +1,6 @@
 // Schemas of POST /v2/jobs/batch.
 import * as z from "zod";
+import { NAMED } from "../named-schemas.ts";
 import { strictObject } from "../strict-object.ts";
 import { REQUEST_ERROR_CODES } from "./job-responses.ts";
 
@@ -13,7 +14,9 @@ export const BatchBody = strictObject({
   template: z.string("must be a string").exactOptional().describe("The template of jobs that name no other"),
   defaults: Job.exactOptional().describe("Sections and `vars`, over which each job is merged (RFC 7396)"),
   jobs: z.array(Job, RULE).min(1, RULE).max(BATCH_JOBS, RULE).describe("The jobs, as in `POST /v2/jobs`"),
-}).meta({ id: "Batch", description: "New jobs" });
+})
+  .describe("New jobs")
+  .register(NAMED, { id: "Batch" });
 export type BatchBody = z.infer<typeof BatchBody>;
 
 export const BatchResult = z
@@ -31,5 +34,6 @@ export const BatchResult = z
         "The id or the error of each job, in the order of the request. With `dry_run`, `valid` instead of the id",
       ),
   })
-  .meta({ id: "BatchResult", description: "The jobs of a batch" });
+  .describe("The jobs of a batch")
+  .register(NAMED, { id: "BatchResult" });
 export type BatchResult = z.infer<typeof BatchResult>;

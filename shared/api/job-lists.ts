@@ -1,6 +1,7 @@
 // Schemas of requests for many jobs: count them, and cancel or retry the jobs of a list or a filter.
 import * as z from "zod";
 import { JOB_STATUSES } from "../job/job-status.ts";
+import { NAMED } from "../named-schemas.ts";
 import { strictObject } from "../strict-object.ts";
 import { BODY_FILTER_FIELDS, CursorText, Statuses } from "./job-filter.ts";
 import { REQUEST_ERROR_CODES } from "./job-responses.ts";
@@ -14,7 +15,8 @@ export const JobCounts = z
         "Whether there are more: only the newest 10,000 of each status are counted, with a tag the newest 10,000 jobs with it, with `q` 2,000",
       ),
   })
-  .meta({ id: "JobCounts", description: "The numbers of jobs of the account" });
+  .describe("The numbers of jobs of the account")
+  .register(NAMED, { id: "JobCounts" });
 export type JobCounts = z.infer<typeof JobCounts>;
 
 /** Maximum number of jobs in a request. */
@@ -43,7 +45,8 @@ export const BulkBody = strictObject({
     ({ ids, filter }) => (ids === undefined) !== (filter === undefined),
     "must have either `ids` or `filter`, and not both",
   )
-  .meta({ id: "Bulk", description: "The jobs" });
+  .describe("The jobs")
+  .register(NAMED, { id: "Bulk" });
 export type BulkBody = z.output<typeof BulkBody>;
 
 export const BulkResult = z
@@ -63,5 +66,6 @@ export const BulkResult = z
     has_more: z.boolean().describe("Whether there may be more jobs of the filter"),
     next_cursor: z.string().nullable().describe("The `cursor` of the next request; null when there are no more jobs"),
   })
-  .meta({ id: "BulkResult", description: "The result for each job" });
+  .describe("The result for each job")
+  .register(NAMED, { id: "BulkResult" });
 export type BulkResult = z.infer<typeof BulkResult>;

@@ -6,6 +6,7 @@ import { OutputMetadata, UltrafastReceipt } from "../job/metadata.ts";
 import { NOTIFICATION_EVENTS } from "../job/notification.ts";
 import { OUTPUT_TYPES } from "../job/output-status.ts";
 import { MediaProbe } from "../media/media-probe.ts";
+import { NAMED } from "../named-schemas.ts";
 import { EndpointResult } from "./notification-requests.ts";
 
 /** Error codes of responses, as opposed to error codes of failed inputs and outputs. */
@@ -19,7 +20,8 @@ export const ErrorBody = z
     error_code: z.enum(REQUEST_ERROR_CODES).describe("The error code for programs"),
     status: z.literal("error"),
   })
-  .meta({ id: "Error", description: "An error response" });
+  .describe("An error response")
+  .register(NAMED, { id: "Error" });
 export type ErrorBody = z.infer<typeof ErrorBody>;
 
 export const JobList = z
@@ -27,7 +29,8 @@ export const JobList = z
     jobs: z.array(JobView).describe("Newest first"),
     next_cursor: z.string().nullable().describe("The `cursor` of the next page; null on the last page"),
   })
-  .meta({ id: "JobList", description: "A page of the jobs of the account" });
+  .describe("A page of the jobs of the account")
+  .register(NAMED, { id: "JobList" });
 export type JobList = z.infer<typeof JobList>;
 
 const short = z.string().min(1).max(100);
@@ -102,7 +105,8 @@ export const DryRunPlan = z
       .array(z.object({ key: z.string(), error: z.string(), error_code: z.string() }))
       .describe("Outputs that are not possible with such a source"),
   })
-  .meta({ id: "DryRunPlan", description: "The plan of a job that is not created" });
+  .describe("The plan of a job that is not created")
+  .register(NAMED, { id: "DryRunPlan" });
 export type DryRunPlan = z.infer<typeof DryRunPlan>;
 
 export const JobMetadata = z
@@ -116,7 +120,8 @@ export const JobMetadata = z
       ultrafast: UltrafastReceipt.exactOptional(),
     }),
   })
-  .meta({ id: "JobMetadata", description: "All metadata of a job known so far" });
+  .describe("All metadata of a job known so far")
+  .register(NAMED, { id: "JobMetadata" });
 export type JobMetadata = z.infer<typeof JobMetadata>;
 
 export const KeyMetadata = z
@@ -124,7 +129,8 @@ export const KeyMetadata = z
     job_id: z.string(),
     metadata: z.record(z.string(), OutputMetadata).describe("One property, whose name is the requested key"),
   })
-  .meta({ id: "KeyMetadata", description: "The metadata of the input or of one output" });
+  .describe("The metadata of the input or of one output")
+  .register(NAMED, { id: "KeyMetadata" });
 export type KeyMetadata = z.infer<typeof KeyMetadata>;
 
 export const DELIVERY_STATES = ["due", "delivered", "abandoned"] as const;
@@ -150,20 +156,24 @@ export const DeliveryView = z
     last_result: z.string().nullable().describe("The receiver's HTTP status, or why there was no response"),
     response: EndpointResult.exactOptional().describe("After a replay to another URL: its response"),
   })
-  .meta({ id: "Delivery", description: "One event on its way to the client" });
+  .describe("One event on its way to the client")
+  .register(NAMED, { id: "Delivery" });
 export type DeliveryView = z.infer<typeof DeliveryView>;
 
 export const NotificationLog = z
   .object({ job_id: z.string(), notifications: z.array(DeliveryView).describe("In the order of the events") })
-  .meta({ id: "NotificationLog", description: "The notifications of a job" });
+  .describe("The notifications of a job")
+  .register(NAMED, { id: "NotificationLog" });
 export type NotificationLog = z.infer<typeof NotificationLog>;
 
 export const Health = z
   .object({ status: z.literal("ok"), nodes: z.int().describe("Number of connected encoder nodes") })
-  .meta({ id: "Health", description: "The service is healthy" });
+  .describe("The service is healthy")
+  .register(NAMED, { id: "Health" });
 export type Health = z.infer<typeof Health>;
 
 export const Ready = z
   .object({ status: z.literal("ready"), nodes: z.int().describe("Number of connected encoder nodes") })
-  .meta({ id: "Ready", description: "The service can do its work" });
+  .describe("The service can do its work")
+  .register(NAMED, { id: "Ready" });
 export type Ready = z.infer<typeof Ready>;

@@ -1,6 +1,7 @@
 // Schemas of responses about nodes and about work that waits for nodes.
 import * as z from "zod";
 import { ContractDate } from "../job/job-view.ts";
+import { NAMED } from "../named-schemas.ts";
 import { Capabilities, HARDWARE_NAMES } from "../protocol/capabilities.ts";
 import { SLOT_CLASSES } from "../protocol/tasks.ts";
 import { Instant } from "./task-responses.ts";
@@ -59,12 +60,14 @@ export const Node = z
       .describe("The first leases that it had when its connection ended; other nodes get their tasks"),
     hub: z.string().describe("The hub that it is connected to"),
   })
-  .meta({ id: "Node", description: "An encoder node" });
+  .describe("An encoder node")
+  .register(NAMED, { id: "Node" });
 export type Node = z.infer<typeof Node>;
 
 export const NodeList = z
   .object({ nodes: z.array(Node).describe("By pool and name") })
-  .meta({ id: "NodeList", description: "All nodes" });
+  .describe("All nodes")
+  .register(NAMED, { id: "NodeList" });
 export type NodeList = z.infer<typeof NodeList>;
 
 export const NodeDetails = Node.extend({
@@ -72,7 +75,9 @@ export const NodeDetails = Node.extend({
     .array(z.object({ lease: z.string(), class: z.enum(SLOT_CLASSES) }))
     .describe("The leases that it holds; a lease starts with the id of its job"),
   capabilities: Capabilities.nullable().describe("Supported by its ffmpeg, by ffmpeg's names"),
-}).meta({ id: "NodeDetails", description: "An encoder node with its leases and capabilities" });
+})
+  .describe("An encoder node with its leases and capabilities")
+  .register(NAMED, { id: "NodeDetails" });
 export type NodeDetails = z.infer<typeof NodeDetails>;
 
 export const NodeHistory = z
@@ -89,7 +94,8 @@ export const NodeHistory = z
       )
       .describe("The last 24 hours; the last step has not ended"),
   })
-  .meta({ id: "NodeHistory", description: "The work of a node in the last 24 hours" });
+  .describe("The work of a node in the last 24 hours")
+  .register(NAMED, { id: "NodeHistory" });
 export type NodeHistory = z.infer<typeof NodeHistory>;
 
 const Demand = z
@@ -112,5 +118,6 @@ export const Autoscale = z
     ...demands,
     pools: z.record(z.string(), z.object(demands)).describe("The same for each pool"),
   })
-  .meta({ id: "Autoscale", description: "How much work runs and waits: of all pools, and of each" });
+  .describe("How much work runs and waits: of all pools, and of each")
+  .register(NAMED, { id: "Autoscale" });
 export type Autoscale = z.infer<typeof Autoscale>;

@@ -2,6 +2,7 @@
 // result.
 import * as z from "zod";
 import { NOTIFICATION_EVENTS } from "../job/notification.ts";
+import { NAMED } from "../named-schemas.ts";
 import { text } from "../request/parse-section.ts";
 import { strictObject } from "../strict-object.ts";
 
@@ -13,13 +14,17 @@ export const TestBody = strictObject({
     .enum(NOTIFICATION_EVENTS, `must be one of ${NOTIFICATION_EVENTS.join(", ")}`)
     .default("job.completed")
     .describe("The event whose example is sent"),
-}).meta({ id: "NotificationTest", description: "The request to send, and its URL" });
+})
+  .describe("The request to send, and its URL")
+  .register(NAMED, { id: "NotificationTest" });
 
 export const ReplayBody = strictObject({
   url: url
     .exactOptional()
     .describe("Send it once to this URL, and not to the job's URL; the schedule of the notification stays the same"),
-}).meta({ id: "Replay", description: "Where to send it; without a body to the URL of the job" });
+})
+  .describe("Where to send it; without a body to the URL of the job")
+  .register(NAMED, { id: "Replay" });
 
 export const EndpointResult = z
   .object({
@@ -28,5 +33,6 @@ export const EndpointResult = z
     error: z.string().exactOptional().describe("Why there was no response"),
     seconds: z.number().describe("How long the response took"),
   })
-  .meta({ id: "EndpointResult", description: "The response of an endpoint" });
+  .describe("The response of an endpoint")
+  .register(NAMED, { id: "EndpointResult" });
 export type EndpointResult = z.infer<typeof EndpointResult>;

@@ -1,5 +1,6 @@
 // Schemas of the operator's requests. shared/request has the schemas of job requests.
 import * as z from "zod";
+import { NAMED } from "../named-schemas.ts";
 import { DEFAULT_POOL, Labels, PoolName } from "../placement.ts";
 import { text } from "../request/parse-section.ts";
 import { strictObject } from "../strict-object.ts";
@@ -7,13 +8,17 @@ import { SCOPE_NAMES } from "./scopes.ts";
 
 export const NamedBody = strictObject({
   name: text(100).describe("A name for the operator: 1 to 100 characters"),
-}).meta({ id: "Named", description: "The name of a new account" });
+})
+  .describe("The name of a new account")
+  .register(NAMED, { id: "Named" });
 
 export const NodeTokenBody = strictObject({
   ...NamedBody.shape,
   pool: PoolName.default(DEFAULT_POOL).describe("The only pool whose work nodes with this token get"),
   labels: Labels.default([]).describe("Labels of all nodes with this token, such as `gpu` or `region:eu`"),
-}).meta({ id: "NodeToken", description: "A new node token, with its pool and labels" });
+})
+  .describe("A new node token, with its pool and labels")
+  .register(NAMED, { id: "NodeToken" });
 
 const Scopes = z
   .array(z.enum(SCOPE_NAMES, `must be one of ${SCOPE_NAMES.join(", ")}`), "must be a list of scopes")
@@ -26,7 +31,9 @@ export const KeyBody = strictObject({
     .datetime({ offset: true, error: "must be a time such as 2027-01-31T12:00:00Z" })
     .exactOptional()
     .describe("From this time on, the key is not valid; absent: the key does not expire"),
-}).meta({ id: "KeyRestrictions", description: "The restrictions of a new API key" });
+})
+  .describe("The restrictions of a new API key")
+  .register(NAMED, { id: "KeyRestrictions" });
 
 const whole = (max: number, rule: string) => z.int(rule).min(1, rule).max(max, rule);
 const LIMIT_RULE = "must be null or a whole number from 1 to 100000";
@@ -57,7 +64,8 @@ export const LimitsBody = strictObject({
     (limits) => Object.keys(limits).length > 0,
     "must have at least one of max_unfinished_jobs, max_running, max_priority, weight",
   )
-  .meta({ id: "Limits", description: "The limits of an account" });
+  .describe("The limits of an account")
+  .register(NAMED, { id: "Limits" });
 
 export const ResealBody = strictObject({
   cursor: z
@@ -66,4 +74,6 @@ export const ResealBody = strictObject({
     .nullable()
     .exactOptional()
     .describe("The `next_cursor` of the previous response; null or absent: start from the first"),
-}).meta({ id: "Reseal", description: "Where to continue" });
+})
+  .describe("Where to continue")
+  .register(NAMED, { id: "Reseal" });

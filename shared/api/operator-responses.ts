@@ -1,6 +1,7 @@
 // Schemas of responses to the operator: accounts, keys and tokens. node-responses.ts has the schemas for nodes.
 import * as z from "zod";
 import { ContractDate } from "../job/job-view.ts";
+import { NAMED } from "../named-schemas.ts";
 
 export const NewAccount = z
   .object({
@@ -8,7 +9,8 @@ export const NewAccount = z
     api_key: z.string().describe("Returned only once"),
     webhook_secret: z.string().describe("Verifies the notifications of the account; returned only once"),
   })
-  .meta({ id: "NewAccount", description: "A new account with its first API key" });
+  .describe("A new account with its first API key")
+  .register(NAMED, { id: "NewAccount" });
 export type NewAccount = z.infer<typeof NewAccount>;
 
 const limits = {
@@ -29,12 +31,14 @@ export const AccountList = z
       }),
     ),
   })
-  .meta({ id: "AccountList", description: "All accounts, oldest first" });
+  .describe("All accounts, oldest first")
+  .register(NAMED, { id: "AccountList" });
 export type AccountList = z.infer<typeof AccountList>;
 
 export const AccountLimits = z
   .object({ account_id: z.string(), ...limits })
-  .meta({ id: "AccountLimits", description: "The limits of an account" });
+  .describe("The limits of an account")
+  .register(NAMED, { id: "AccountLimits" });
 export type AccountLimits = z.infer<typeof AccountLimits>;
 
 export const RotatedSecret = z
@@ -43,7 +47,8 @@ export const RotatedSecret = z
     webhook_secret: z.string().describe("The new secret; returned only once"),
     previous_until: ContractDate.describe("Until then, notifications have signatures with both secrets"),
   })
-  .meta({ id: "RotatedSecret", description: "The new webhook secret of an account" });
+  .describe("The new webhook secret of an account")
+  .register(NAMED, { id: "RotatedSecret" });
 export type RotatedSecret = z.infer<typeof RotatedSecret>;
 
 export const Resealed = z
@@ -54,7 +59,8 @@ export const Resealed = z
       .describe("Accounts or jobs that could not be processed"),
     next_cursor: z.string().nullable().describe("The `cursor` of the next request; null when all secrets are done"),
   })
-  .meta({ id: "Resealed", description: "The result for some accounts and jobs" });
+  .describe("The result for some accounts and jobs")
+  .register(NAMED, { id: "Resealed" });
 export type Resealed = z.infer<typeof Resealed>;
 
 const credentialView = {
@@ -70,12 +76,14 @@ const restrictions = {
 
 export const NewKey = z
   .object({ id: credentialView.id, api_key: z.string().describe("Returned only once"), ...restrictions })
-  .meta({ id: "NewKey", description: "A new API key" });
+  .describe("A new API key")
+  .register(NAMED, { id: "NewKey" });
 export type NewKey = z.infer<typeof NewKey>;
 
 export const KeyList = z
   .object({ keys: z.array(z.object({ ...credentialView, ...restrictions })) })
-  .meta({ id: "KeyList", description: "The API keys of an account" });
+  .describe("The API keys of an account")
+  .register(NAMED, { id: "KeyList" });
 export type KeyList = z.infer<typeof KeyList>;
 
 const tokenPlacement = {
@@ -85,15 +93,18 @@ const tokenPlacement = {
 
 export const NewNodeToken = z
   .object({ id: credentialView.id, node_token: z.string().describe("Returned only once"), ...tokenPlacement })
-  .meta({ id: "NewNodeToken", description: "A new node token" });
+  .describe("A new node token")
+  .register(NAMED, { id: "NewNodeToken" });
 export type NewNodeToken = z.infer<typeof NewNodeToken>;
 
 export const NodeTokenList = z
   .object({ node_tokens: z.array(z.object({ ...credentialView, name: z.string(), ...tokenPlacement })) })
-  .meta({ id: "NodeTokenList", description: "All node tokens" });
+  .describe("All node tokens")
+  .register(NAMED, { id: "NodeTokenList" });
 export type NodeTokenList = z.infer<typeof NodeTokenList>;
 
 export const Revoked = z
   .object({ id: credentialView.id, revoked: z.literal(true) })
-  .meta({ id: "Revoked", description: "The credential is revoked" });
+  .describe("The credential is revoked")
+  .register(NAMED, { id: "Revoked" });
 export type Revoked = z.infer<typeof Revoked>;

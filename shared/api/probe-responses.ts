@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { ContractDate } from "../job/job-view.ts";
 import { MediaProbe } from "../media/media-probe.ts";
+import { NAMED } from "../named-schemas.ts";
 
 export const PROBE_STATUSES = ["queued", "running", "completed", "failed"] as const;
 /** Longest time, in seconds, that a response waits for the end of a probe. */
@@ -24,5 +25,6 @@ export const ProbeView = z
     error: z.string().exactOptional().describe("Why it failed, in a sentence"),
     error_code: z.string().exactOptional().describe("Why it failed, as an error code"),
   })
-  .meta({ id: "Probe", description: "The contents of a source, as a node found them" });
+  .describe("The contents of a source, as a node found them")
+  .register(NAMED, { id: "Probe" });
 export type ProbeView = z.infer<typeof ProbeView>;

@@ -1,5 +1,6 @@
 // Schemas of dashboard sessions.
 import * as z from "zod";
+import { NAMED } from "../named-schemas.ts";
 import { strictObject } from "../strict-object.ts";
 import { Instant } from "./task-responses.ts";
 
@@ -15,7 +16,9 @@ export const OnceBody = strictObject({
     .boolean("must be true or false")
     .exactOptional()
     .describe("Only reads who the link signs in: the link can still be used, and no cookie is set"),
-}).meta({ id: "Once", description: "A one-time link that was opened" });
+})
+  .describe("A one-time link that was opened")
+  .register(NAMED, { id: "Once" });
 
 export const LinkBody = strictObject({
   account: z
@@ -23,7 +26,9 @@ export const LinkBody = strictObject({
     .max(100, "must have at most 100 characters")
     .exactOptional()
     .describe("The account that the operator's session shows first; only with the admin token"),
-}).meta({ id: "NewSessionLink", description: "Who the link signs in" });
+})
+  .describe("Who the link signs in")
+  .register(NAMED, { id: "NewSessionLink" });
 
 export const SessionView = z
   .object({
@@ -35,7 +40,8 @@ export const SessionView = z
     operator: z.boolean().describe("Whether the session has the rights of the admin token"),
     expires_at: Instant.nullable().describe("When the session ends; null for an API key or a token itself"),
   })
-  .meta({ id: "Session", description: "Who sends the request" });
+  .describe("Who sends the request")
+  .register(NAMED, { id: "Session" });
 export type SessionView = z.infer<typeof SessionView>;
 
 export const SessionLink = z
@@ -43,9 +49,11 @@ export const SessionLink = z
     url: z.url().describe("A page that starts a session with the rights of the credential, once"),
     expires_at: Instant,
   })
-  .meta({ id: "SessionLink", description: "A one-time link to the dashboard" });
+  .describe("A one-time link to the dashboard")
+  .register(NAMED, { id: "SessionLink" });
 export type SessionLink = z.infer<typeof SessionLink>;
 
 export const SignedOut = z
   .object({ signed_out: z.literal(true) })
-  .meta({ id: "SignedOut", description: "The cookie is removed" });
+  .describe("The cookie is removed")
+  .register(NAMED, { id: "SignedOut" });

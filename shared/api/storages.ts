@@ -1,12 +1,14 @@
 // Schemas for saved storages.
 import * as z from "zod";
 import { ContractDate } from "../job/job-view.ts";
+import { NAMED } from "../named-schemas.ts";
 
 const summary = { name: z.string(), created_at: ContractDate.describe("When it was stored") };
 
 export const SavedStorageList = z
   .object({ storages: z.array(z.object(summary)).describe("By name") })
-  .meta({ id: "SavedStorageList", description: "The saved storages of the account" });
+  .describe("The saved storages of the account")
+  .register(NAMED, { id: "SavedStorageList" });
 export type SavedStorageList = z.infer<typeof SavedStorageList>;
 
 export const SavedStorage = z
@@ -15,7 +17,8 @@ export const SavedStorage = z
     storage: z.looseObject({}).describe("The `storage` section of a job, without its secrets"),
     left_out: z.array(z.string()).describe("The fields that are missing or lack a part, because they are secret"),
   })
-  .meta({ id: "SavedStorage", description: "A saved storage" });
+  .describe("A saved storage")
+  .register(NAMED, { id: "SavedStorage" });
 export type SavedStorage = z.infer<typeof SavedStorage>;
 
 export const StorageTest = z
@@ -31,5 +34,6 @@ export const StorageTest = z
       }),
     ),
   })
-  .meta({ id: "StorageTest", description: "The result of a test with a small object" });
+  .describe("The result of a test with a small object")
+  .register(NAMED, { id: "StorageTest" });
 export type StorageTest = z.infer<typeof StorageTest>;

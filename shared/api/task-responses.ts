@@ -1,5 +1,6 @@
 // Schemas of responses about a job's tasks and their attempts.
 import * as z from "zod";
+import { NAMED } from "../named-schemas.ts";
 import { TASK_STAGES } from "../protocol/frames.ts";
 import { TASK_KINDS } from "../protocol/tasks.ts";
 
@@ -41,7 +42,8 @@ export const TaskView = z
     fps: z.number().exactOptional().describe("Frames per second that ffmpeg encodes, or has encoded on average"),
     speed: z.number().exactOptional().describe("How many seconds of the input it encodes in a second"),
   })
-  .meta({ id: "Task", description: "A task of a job" });
+  .describe("A task of a job")
+  .register(NAMED, { id: "Task" });
 export type TaskView = z.infer<typeof TaskView>;
 
 export const AttemptView = z
@@ -54,7 +56,8 @@ export const AttemptView = z
     outcome: z.enum(ATTEMPT_OUTCOMES),
     reason: z.string().exactOptional().describe("Why it was not completed, in a sentence"),
   })
-  .meta({ id: "Attempt", description: "The work of one node on a task, after its end" });
+  .describe("The work of one node on a task, after its end")
+  .register(NAMED, { id: "Attempt" });
 export type AttemptView = z.infer<typeof AttemptView>;
 
 /** Maximum number of ended attempts in a response. */
@@ -67,7 +70,8 @@ export const TaskList = z
     attempts: z.array(AttemptView).describe(`Ended attempts by their end: the last ${MAX_ATTEMPTS}`),
     attempts_dropped: z.int().describe("Number of earlier attempts that are not kept"),
   })
-  .meta({ id: "TaskList", description: "The tasks of a job and their attempts" });
+  .describe("The tasks of a job and their attempts")
+  .register(NAMED, { id: "TaskList" });
 export type TaskList = z.infer<typeof TaskList>;
 
 /** The data of the event `tasks` of a job's event stream. */
@@ -79,7 +83,8 @@ export const TaskChanges = z
       .describe("The ids of tasks that no longer exist, such as a second attempt at a chunk that was not needed"),
     attempts: z.array(AttemptView).describe("The attempts that have ended since"),
   })
-  .meta({ id: "TaskChanges", description: "Changes of a job's tasks" });
+  .describe("Changes of a job's tasks")
+  .register(NAMED, { id: "TaskChanges" });
 export type TaskChanges = z.infer<typeof TaskChanges>;
 
 export const QueueView = z
@@ -97,5 +102,6 @@ export const QueueView = z
       .nullable()
       .describe("About when a node starts it. null: it does not wait, or no node of its pool takes work"),
   })
-  .meta({ id: "QueueView", description: "The place of a job among the waiting jobs" });
+  .describe("The place of a job among the waiting jobs")
+  .register(NAMED, { id: "QueueView" });
 export type QueueView = z.infer<typeof QueueView>;

@@ -1,6 +1,7 @@
 // Schemas for templates of jobs.
 import * as z from "zod";
 import { ContractDate } from "../job/job-view.ts";
+import { NAMED } from "../named-schemas.ts";
 
 const summary = {
   name: z.string(),
@@ -10,12 +11,14 @@ const summary = {
 
 export const TemplateSummary = z
   .object(summary)
-  .meta({ id: "TemplateSummary", description: "A template without its contents" });
+  .describe("A template without its contents")
+  .register(NAMED, { id: "TemplateSummary" });
 export type TemplateSummary = z.infer<typeof TemplateSummary>;
 
 export const TemplateList = z
   .object({ templates: z.array(TemplateSummary).describe("By name") })
-  .meta({ id: "TemplateList", description: "The templates of the account" });
+  .describe("The templates of the account")
+  .register(NAMED, { id: "TemplateList" });
 export type TemplateList = z.infer<typeof TemplateList>;
 
 const token = {
@@ -26,12 +29,14 @@ const token = {
 
 export const TokenList = z
   .object({ tokens: z.array(z.object(token)).describe("The oldest first") })
-  .meta({ id: "IngestTokenList", description: "The tokens of a template for events of buckets" });
+  .describe("The tokens of a template for events of buckets")
+  .register(NAMED, { id: "IngestTokenList" });
 export type TokenList = z.infer<typeof TokenList>;
 
 export const NewToken = z
   .object({ ...token, url: z.string().describe("Receives events of buckets. It has the token, and is shown once") })
-  .meta({ id: "NewIngestToken", description: "A new token of a template for events of buckets" });
+  .describe("A new token of a template for events of buckets")
+  .register(NAMED, { id: "NewIngestToken" });
 export type NewToken = z.infer<typeof NewToken>;
 
 export const IngestResult = z
@@ -39,7 +44,8 @@ export const IngestResult = z
     jobs: z.array(z.string()).describe("The ids of the jobs, also of jobs from an earlier delivery"),
     ignored: z.int().describe("Number of events that made no job"),
   })
-  .meta({ id: "IngestResult", description: "The jobs of delivered events" });
+  .describe("The jobs of delivered events")
+  .register(NAMED, { id: "IngestResult" });
 export type IngestResult = z.infer<typeof IngestResult>;
 
 export const TemplateView = z
@@ -53,5 +59,6 @@ export const TemplateView = z
       .describe("The fields that are missing because they are secret, or lack a secret part: of URLs, user and query"),
     versions: z.array(z.int()).describe("The versions that are kept, newest first"),
   })
-  .meta({ id: "Template", description: "A version of a template" });
+  .describe("A version of a template")
+  .register(NAMED, { id: "Template" });
 export type TemplateView = z.infer<typeof TemplateView>;

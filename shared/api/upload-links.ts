@@ -1,6 +1,7 @@
 // Schemas for upload links: URLs with which a browser uploads one file.
 import * as z from "zod";
 import { Tags, TagsBody } from "../job/tags.ts";
+import { NAMED } from "../named-schemas.ts";
 import { strictObject } from "../strict-object.ts";
 import { MAX_UPLOAD_BYTES, UploadName, UploadSummary } from "./uploads.ts";
 
@@ -46,7 +47,9 @@ export const UploadLinkBody = strictObject({
     .record(z.string(), z.unknown(), "must be an object with a `type` and a `url`")
     .exactOptional()
     .describe("The receiver of `upload.completed` and `upload.expired`: `type` must be `http`"),
-}).meta({ id: "NewUploadLink", description: "The limits of the link, and what happens with its file" });
+})
+  .describe("The limits of the link, and what happens with its file")
+  .register(NAMED, { id: "NewUploadLink" });
 
 export const UPLOAD_LINK_STATUSES = ["waiting", "uploading", "completed", "expired", "revoked"] as const;
 export const UPLOAD_EVENTS = ["upload.completed", "upload.expired"] as const;
@@ -86,7 +89,8 @@ export const UploadLink = z
       .describe("Where the file is sent in parts, without an API key. Anyone who has it can send the file"),
     tus_url: z.string().describe("The same for clients of tus 1.0.0"),
   })
-  .meta({ id: "UploadLink", description: "A link with which a browser uploads one file" });
+  .describe("A link with which a browser uploads one file")
+  .register(NAMED, { id: "UploadLink" });
 export type UploadLink = z.infer<typeof UploadLink>;
 
 export const UploadLinkList = z
@@ -94,10 +98,12 @@ export const UploadLinkList = z
     upload_links: z.array(z.object(link)).describe("The newest first, without their URLs"),
     next_cursor: z.string().nullable().describe("The `cursor` of the next page; null: there are no more"),
   })
-  .meta({ id: "UploadLinkList", description: "A page of upload links" });
+  .describe("A page of upload links")
+  .register(NAMED, { id: "UploadLinkList" });
 export type UploadLinkList = z.infer<typeof UploadLinkList>;
 
 export const UploadPayload = z
   .object({ event: z.enum(UPLOAD_EVENTS), upload_link_id: z.string(), data: z.object(link) })
-  .meta({ id: "UploadPayload", description: "The end of an upload link" });
+  .describe("The end of an upload link")
+  .register(NAMED, { id: "UploadPayload" });
 export type UploadPayload = z.infer<typeof UploadPayload>;

@@ -1,5 +1,6 @@
 // Schemas for uploads of source files.
 import * as z from "zod";
+import { NAMED } from "../named-schemas.ts";
 import { text } from "../request/parse-section.ts";
 import { strictObject } from "../strict-object.ts";
 
@@ -29,7 +30,9 @@ export const UploadBody = strictObject({
     .min(1, SIZE_RULE)
     .max(MAX_UPLOAD_BYTES, SIZE_RULE)
     .describe(`The size of the file in bytes, at most ${MAX_UPLOAD_BYTES}`),
-}).meta({ id: "NewUpload", description: "The name and size of a file" });
+})
+  .describe("The name and size of a file")
+  .register(NAMED, { id: "NewUpload" });
 
 /** ISO 8601 in UTC with milliseconds. */
 const Time = z.iso.datetime({ precision: 3 });
@@ -40,7 +43,8 @@ export const UploadPart = z
     size: z.int().describe("Its size in bytes"),
     etag: z.string().describe("The storage's name for this version of the part"),
   })
-  .meta({ id: "UploadPart", description: "A stored part of an upload" });
+  .describe("A stored part of an upload")
+  .register(NAMED, { id: "UploadPart" });
 export type UploadPart = z.infer<typeof UploadPart>;
 
 export const UploadSummary = z
@@ -53,7 +57,8 @@ export const UploadSummary = z
     created_at: Time,
     expires_at: Time.describe("When it is removed, unless it is written or a job reads it before"),
   })
-  .meta({ id: "UploadSummary", description: "An upload without its parts" });
+  .describe("An upload without its parts")
+  .register(NAMED, { id: "UploadSummary" });
 export type UploadSummary = z.infer<typeof UploadSummary>;
 
 export const Upload = z
@@ -68,7 +73,8 @@ export const Upload = z
           "to `GET`, when it is `completed`",
       ),
   })
-  .meta({ id: "Upload", description: "An upload of a source file" });
+  .describe("An upload of a source file")
+  .register(NAMED, { id: "Upload" });
 export type Upload = z.infer<typeof Upload>;
 
 export const UploadList = z
@@ -76,5 +82,6 @@ export const UploadList = z
     uploads: z.array(UploadSummary).describe("Newest first"),
     next_cursor: z.string().nullable().describe("The `cursor` of the next page; null on the last page"),
   })
-  .meta({ id: "UploadList", description: "A page of the uploads of the account" });
+  .describe("A page of the uploads of the account")
+  .register(NAMED, { id: "UploadList" });
 export type UploadList = z.infer<typeof UploadList>;

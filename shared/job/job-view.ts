@@ -1,5 +1,6 @@
 // Schema of a job in responses (contract, "Resources and their fields"), with additional fields.
 import * as z from "zod";
+import { NAMED } from "../named-schemas.ts";
 import { INPUT_STATUSES, JOB_STATUSES, WORK_STATES } from "./job-status.ts";
 import { SegmentFormat } from "./output-spec.ts";
 import { OUTPUT_STATUS, OUTPUT_TYPES } from "./output-status.ts";
@@ -26,7 +27,8 @@ export const PlaylistUrl = z
     url: z.string(),
     segments: SegmentFormat.exactOptional().describe("The segments: MPEG-TS or fragmented MP4"),
   })
-  .meta({ id: "PlaylistUrl", description: "A playlist (HLS) or manifest (DASH)" });
+  .describe("A playlist (HLS) or manifest (DASH)")
+  .register(NAMED, { id: "PlaylistUrl" });
 export type PlaylistUrl = z.infer<typeof PlaylistUrl>;
 
 export const LiveView = z
@@ -63,7 +65,8 @@ export const OutputView = z
     note: z.string().exactOptional().describe("Anything unusual about the encoding, in a sentence"),
     ...failure,
   })
-  .meta({ id: "Output", description: "One output of a job" });
+  .describe("One output of a job")
+  .register(NAMED, { id: "Output" });
 export type OutputView = z.infer<typeof OutputView>;
 
 export const InputView = z
@@ -75,7 +78,8 @@ export const InputView = z
       .exactOptional()
       .describe("Where the source is: its URL without user, password and query; of an upload `upload://<id>/<name>`"),
   })
-  .meta({ id: "Input", description: "The input of a job" });
+  .describe("The input of a job")
+  .register(NAMED, { id: "Input" });
 
 export const UltrafastView = z
   .object({
@@ -118,7 +122,8 @@ export const JobView = z
           "or a storage that is unreachable",
       ),
   })
-  .meta({ id: "Job", description: "A job" });
+  .describe("A job")
+  .register(NAMED, { id: "Job" });
 export type JobView = z.infer<typeof JobView>;
 
 /** Formats a time in ms as `YYYY-MM-DD HH:MM:SS +0000` (contract, created_at). */

@@ -1,6 +1,7 @@
 // Loudness of audio (ITU-R BS.1770-4, EBU R 128) in requests and responses.
 import * as z from "zod";
 import { Line } from "../line.ts";
+import { NAMED } from "../named-schemas.ts";
 import { MAX_LENGTH_MS } from "../report-limits.ts";
 
 /** A gain for a mix of the source's channels, found by a node. */
@@ -60,10 +61,8 @@ export const LoudnessMetadata = z
       .describe("The encoded audio"),
     note: Line(200).exactOptional(),
   })
-  .meta({
-    id: "LoudnessMetadata",
-    description: "The loudness of one mix of the input's channels (ITU-R BS.1770-4), with `loudness`",
-  });
+  .describe("The loudness of one mix of the input's channels (ITU-R BS.1770-4), with `loudness`")
+  .register(NAMED, { id: "LoudnessMetadata" });
 export type LoudnessMetadata = z.infer<typeof LoudnessMetadata>;
 
 /** Mixes of an output: a mix for each of its audio tracks, and in a stream for each channel layout of its variants. */

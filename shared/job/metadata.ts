@@ -1,6 +1,7 @@
 // Metadata in responses: ffprobe's values, plus fields of the contract that newer builds no longer print.
 import * as z from "zod";
 import { fraction, MediaProbe, type ProbedStream, rotationOf } from "../media/media-probe.ts";
+import { NAMED } from "../named-schemas.ts";
 import { LoudnessMetadata } from "./loudness.ts";
 import { QualityMetadata } from "./quality.ts";
 
@@ -15,31 +16,28 @@ const HlsEncryption = z
   })
   .describe("The encryption of the segments: only for keys that the service created, and never in notifications");
 
-export const HlsMetadata = MediaProbe.extend({ encryption: HlsEncryption.exactOptional() }).meta({
-  id: "HlsMetadata",
-  description: "The tracks of each variant; `tags.variant_bitrate` is the bandwidth of the variant in bit/s",
-});
+export const HlsMetadata = MediaProbe.extend({ encryption: HlsEncryption.exactOptional() })
+  .describe("The tracks of each variant; `tags.variant_bitrate` is the bandwidth of the variant in bit/s")
+  .register(NAMED, { id: "HlsMetadata" });
 
 export const FileMetadata = MediaProbe.extend({
   quality: QualityMetadata.exactOptional(),
   loudness: z.array(LoudnessMetadata).exactOptional(),
 })
   .strict()
-  .meta({
-    id: "FileMetadata",
-    description: "Metadata of a file: the data of ffprobe, and its quality and loudness if they were measured",
-  });
+  .describe("Metadata of a file: the data of ffprobe, and its quality and loudness if they were measured")
+  .register(NAMED, { id: "FileMetadata" });
 export type FileMetadata = z.infer<typeof FileMetadata>;
 
 export const HttpStreamMetadata = FileMetadata.extend({
   hls: HlsMetadata.exactOptional(),
   dash: MediaProbe.exactOptional().describe("The tracks in fragmented MP4"),
-}).meta({
-  id: "HttpStreamMetadata",
-  description:
+})
+  .describe(
     "Metadata of each package of an HTTP stream; the file name is the URL of its playlist or manifest. `streams` and " +
-    "`format` describe the first package",
-});
+      "`format` describe the first package",
+  )
+  .register(NAMED, { id: "HttpStreamMetadata" });
 export type HttpStreamMetadata = z.infer<typeof HttpStreamMetadata>;
 
 /** Metadata of an output. */

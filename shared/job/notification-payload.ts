@@ -1,6 +1,7 @@
 // Schemas of notification payloads (api-v2 §9).
 import * as z from "zod";
 import { MediaProbe } from "../media/media-probe.ts";
+import { NAMED } from "../named-schemas.ts";
 import { InputView, JobView, OutputView } from "./job-view.ts";
 import { OutputMetadata } from "./metadata.ts";
 
@@ -21,7 +22,9 @@ export const InputPayload = payload(
     progress: z.literal("100%").describe("Progress of the transfer"),
     ...inputMetadata,
   }),
-).meta({ id: "InputPayload", description: "The result of the input of a job" });
+)
+  .describe("The result of the input of a job")
+  .register(NAMED, { id: "InputPayload" });
 
 export const OutputPayload = payload(
   ["output.completed", "output.failed"],
@@ -29,7 +32,9 @@ export const OutputPayload = payload(
     progress: JobView.shape.progress.describe("Percentage of outputs that have ended, without skipped ones"),
     ...outputMetadata,
   }),
-).meta({ id: "OutputPayload", description: "The result of one output of a job" });
+)
+  .describe("The result of one output of a job")
+  .register(NAMED, { id: "OutputPayload" });
 
 export const JobPayload = payload(
   ["job.completed", "job.failed", "job.aborted"],
@@ -38,7 +43,9 @@ export const JobPayload = payload(
     input: InputView.omit({ source: true }).extend(inputMetadata),
     outputs: z.array(OutputView.omit({ progress: true }).extend(outputMetadata)),
   }),
-).meta({ id: "JobPayload", description: "The end of a job" });
+)
+  .describe("The end of a job")
+  .register(NAMED, { id: "JobPayload" });
 
 export const NotificationPayload = z.union([InputPayload, OutputPayload, JobPayload]);
 export type NotificationPayload = z.infer<typeof NotificationPayload>;

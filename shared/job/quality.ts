@@ -1,6 +1,7 @@
 // Measured quality of an output in its metadata.
 import * as z from "zod";
 import { Line } from "../line.ts";
+import { NAMED } from "../named-schemas.ts";
 import { DroppedVideo } from "./dropped-video.ts";
 import { TargetMetadata } from "./quality-target.ts";
 
@@ -55,7 +56,8 @@ export const MeasuredRendition = z
     ssim: Statistics(MAX_SSIM).describe("Of luma, up to 1"),
     series: QualitySeries.exactOptional(),
   })
-  .meta({ id: "MeasuredRendition", description: "The quality of one video track" });
+  .describe("The quality of one video track")
+  .register(NAMED, { id: "MeasuredRendition" });
 export type MeasuredRendition = z.infer<typeof MeasuredRendition>;
 
 /** The report of a node. */
@@ -75,10 +77,8 @@ export const QualityMetadata = z
       .exactOptional()
       .describe("The variants that a stream does without because of `drop_similar_variants`"),
   })
-  .meta({
-    id: "QualityMetadata",
-    description: "The quality of the video compared with its source, with `settings.quality_report` or `quality=vmaf…`",
-  });
+  .describe("The quality of the video compared with its source, with `settings.quality_report` or `quality=vmaf…`")
+  .register(NAMED, { id: "QualityMetadata" });
 export type QualityMetadata = z.infer<typeof QualityMetadata>;
 
 /** Removes the series and the values of each chunk, for notifications. */

@@ -1,5 +1,6 @@
 // ffprobe's description of a file.
 import * as z from "zod";
+import { NAMED } from "../named-schemas.ts";
 import { MAX_INT32, MAX_STREAMS } from "../report-limits.ts";
 import { ProbeText, ShownValue, Tags } from "./probe-text.ts";
 
@@ -92,7 +93,7 @@ export const ProbedStream = z
     ),
   })
   .catchall(ShownValue)
-  .meta({ id: "StreamMetadata" });
+  .register(NAMED, { id: "StreamMetadata" });
 export type ProbedStream = z.infer<typeof ProbedStream>;
 
 export const MediaProbe = z
@@ -110,7 +111,7 @@ export const MediaProbe = z
       })
       .catchall(ShownValue),
   })
-  .meta({ id: "MediaMetadata" });
+  .register(NAMED, { id: "MediaMetadata" });
 export type MediaProbe = z.infer<typeof MediaProbe>;
 
 /**

@@ -3,6 +3,7 @@
 import * as z from "zod";
 import { DryRunPlan, JobList } from "#shared/api/job-responses.ts";
 import { JobView } from "#shared/job/job-view.ts";
+import { NAMED } from "#shared/named-schemas.ts";
 import { JobChanges } from "#shared/request/settings-section.ts";
 import { AssumedSource, DryRunSwitch } from "../dry-run/assumed-source.ts";
 import { JOB_REQUESTS } from "../operation/examples/job-requests.ts";
@@ -106,7 +107,7 @@ export const JOB_OPERATIONS = operations({ tag: "Jobs", path: [ID] })({
       "has is not interrupted. " +
       UNREAD,
     body: {
-      json: JobChanges.meta({ id: "ChangedJob", description: "A change of a job" }),
+      json: JobChanges.describe("A change of a job").register(NAMED, { id: "ChangedJob" }),
       code: "settings_not_valid",
       examples: {
         front: { summary: "Before the account's other jobs", value: { settings: { priority: 50 } } },

@@ -1,5 +1,6 @@
 // /v2/probes: facts that a node finds about a source.
 import { ProbeView } from "#shared/api/probe-responses.ts";
+import { NAMED } from "#shared/named-schemas.ts";
 import { ProbeBody } from "#shared/request/probe-request.ts";
 import { JOB_ID, QUEUED_PROBE } from "../operation/examples/responses.ts";
 import { operations, pathParameter, queryParameters, success } from "../operation/operation.ts";
@@ -18,7 +19,7 @@ export const PROBE_OPERATIONS = operations({ tag: "Probes", access: ["jobs:creat
       "assigned before jobs, waits 10 minutes for a node at most, and is kept for a day. `POST /v2/jobs` with " +
       "`dry_run=true&probe=ID` plans a job for its source.",
     body: {
-      json: ProbeBody.meta({ id: "NewProbe", description: "A source to inspect" }),
+      json: ProbeBody.describe("A source to inspect").register(NAMED, { id: "NewProbe" }),
       examples: {
         url: { summary: "A URL", value: { input: { url: "https://media.example.com/video.mov" } } },
       },

@@ -1,7 +1,8 @@
-// The named schemas of the document: schemas with an id in zod's registry, and the sections of job requests.
+// The named schemas of the document: schemas with an id in the registry, and the sections of job requests.
 import * as z from "zod";
 import { FormatHash } from "#shared/format/format-hash.ts";
 import { TagsBody } from "#shared/job/tags.ts";
+import { NAMED } from "#shared/named-schemas.ts";
 import { InputBody } from "#shared/request/input-section.ts";
 import { NotificationBody } from "#shared/request/notification-section.ts";
 import { HttpStreamParams } from "#shared/request/outputs/httpstream-params.ts";
@@ -29,9 +30,7 @@ const SECTIONS = {
   Notification: NotificationBody.describe("Where to send the events of the job"),
   ...members("Notification", NotificationBody.options),
 };
-for (const [id, schema] of Object.entries(SECTIONS)) {
-  z.globalRegistry.add(schema, { ...z.globalRegistry.get(schema), id });
-}
+for (const [id, schema] of Object.entries(SECTIONS)) NAMED.add(schema, { id });
 
 /** All schemas as JSON Schema, by name. */
 export function componentSchemas(): Record<string, JsonSchema> {

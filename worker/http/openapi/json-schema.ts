@@ -1,5 +1,6 @@
 // JSON Schema (2020-12, the dialect of OpenAPI 3.1) of the zod schemas for requests and responses.
 import * as z from "zod";
+import { NAMED } from "#shared/named-schemas.ts";
 import type { NamedSchema } from "../operation/operation.ts";
 
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
@@ -9,13 +10,13 @@ export const schemaRef = (name: string): string => `#/components/schemas/${name}
 
 /** The id of a named schema. */
 export const nameOf = (schema: NamedSchema): string =>
-  typeof schema === "string" ? schema : (z.globalRegistry.get(schema)?.id ?? "");
+  typeof schema === "string" ? schema : (NAMED.get(schema)?.id ?? "");
 
 export const refTo = (schema: NamedSchema): JsonSchema => ({ $ref: schemaRef(nameOf(schema)) });
 
 /** The JSON Schemas of all zod schemas with an id, which refer to each other by it. */
 export function jsonSchemas(): Record<string, JsonSchema> {
-  const { schemas } = z.toJSONSchema(z.globalRegistry, { ...OPTIONS, uri: schemaRef });
+  const { schemas } = z.toJSONSchema(NAMED, { ...OPTIONS, uri: schemaRef });
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, withoutUri(schema)]));
 }
 
