@@ -1,9 +1,10 @@
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { accountOf } from "../rpc/account.ts";
 import { jobOf } from "../rpc/job.ts";
 import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../testing/jobs.ts";
-import { judgeJob } from "./account-object.ts";
+import { type AccountObject, judgeJob } from "./account-object.ts";
 
 let account: Awaited<ReturnType<typeof newAccount>>;
 beforeAll(async () => {
@@ -54,6 +55,16 @@ describe("an account's jobs", () => {
     vi.setSystemTime(now + 12_000);
     expect(await object.startJobs(40, 100)).toBe(40);
     vi.useRealTimers();
+  });
+
+  it.each<[string, (account: AccountObject, at: number) => Promise<number>]>([
+    ["jobs", (account) => account.startJobs(2, 1)],
+    ["probes", (account, at) => account.startProbe(`p${at}`, 2)],
+  ])("admit no more %s than the limit when all wait for the same count", async (what, start) => {
+    const admitted = await runInDurableObject(accountOf(env, `same-count-${what}`), (object) =>
+      Promise.all([1, 2, 3, 4, 5].map((at) => start(object as unknown as AccountObject, at))),
+    );
+    expect(admitted).toEqual([1, 1, 0, 0, 0]);
   });
 
   const at = 1_000_000;

@@ -55,26 +55,27 @@ export class AccountObject extends DurableObject<Env> implements AccountRpc {
   }
 
   async startProbe(id: string, limit: number): Promise<number> {
-    if (!(await this.#hasRoom(limit))) return 0;
-    this.#probes.started(id, Date.now());
-    return 1;
+    return (await this.#start(limit, () => this.#probes.started(id, Date.now()))) ? 1 : 0;
   }
 
   async probeEnded(id: string): Promise<void> {
     this.#probes.ended(id);
   }
 
-  async #startJob(limit: number): Promise<boolean> {
-    if (!(await this.#hasRoom(limit))) return false;
-    if (this.#count) this.#count = { ...this.#count, started: this.#count.started + 1 };
-    this.#startedAt.push(Date.now());
-    return true;
+  #startJob(limit: number): Promise<boolean> {
+    return this.#start(limit, () => {
+      if (this.#count) this.#count = { ...this.#count, started: this.#count.started + 1 };
+      this.#startedAt.push(Date.now());
+    });
   }
 
-  async #hasRoom(limit: number): Promise<boolean> {
+  /** Starts what there is room for. It starts in the step that found the room: other requests wait for the same count. */
+  async #start(limit: number, start: () => void): Promise<boolean> {
     const verdict = () => judgeJob(this.#count, limit - this.#probes.count(Date.now()), Date.now());
     if (verdict() === "count") await this.#recount(limit);
-    return verdict() !== "reject";
+    if (verdict() === "reject") return false;
+    start();
+    return true;
   }
 
   async admitDelivery(receiver: string): Promise<Admission> {
