@@ -69,7 +69,7 @@ export class AccountObject extends DurableObject<Env> implements AccountRpc {
     });
   }
 
-  /** Starts what there is room for. It starts in the step that found the room: other requests wait for the same count. */
+  /** Starts a job or probe in the step that finds room for it: other requests wait for the same count. */
   async #start(limit: number, start: () => void): Promise<boolean> {
     const verdict = () => judgeJob(this.#count, limit - this.#probes.count(Date.now()), Date.now());
     if (verdict() === "count") await this.#recount(limit);
