@@ -61,11 +61,11 @@ it("counts the same on workerd and in the simulation", async () => {
 
 describe("the costs of a job on Cloudflare, in dollars per million jobs", () => {
   it.each([
-    ["2 outputs, 15 s of encoding", 55],
-    ["10 outputs, 5 min of encoding", 80],
-    ["the same, followed to its end", 101],
+    ["2 outputs, 15 s of encoding", 56],
+    ["10 outputs, 5 min of encoding", 82],
+    ["the same, followed to its end", 103],
     ["10 outputs, 65 min of encoding", 119],
-    ["a video in 288 chunks, 100 nodes", 440],
+    ["a video in 288 chunks, 100 nodes", 442],
   ])("%s: at most %i", async (kind, most) => {
     const measured = JSON.parse(await bench("bench/cost.ts", "--only", kind, "--json"));
     expect(measured).toMatchObject({ total: expect.any(Number), overBudget: [] });

@@ -106,9 +106,15 @@ export class SimulatedLink {
         resolve(ack?.isAccepted ?? null);
       });
       this.#platform.time.after(ACK_LIMIT_MS, () => (slot ? resolve(null) : this.#acknowledge(id, null)));
-      if (slot) this.#platform.time.after(SLOT_LIMIT_MS, () => this.#reports.has(id) && this.#socket?.close());
+      if (slot) this.#platform.time.after(SLOT_LIMIT_MS, () => this.#reports.has(id) && this.#leave());
       this.send({ type: "report", id, report, ...(slot ? { slots: slot.freed() } : {}) });
     });
+  }
+
+  /** Closes the connection of a report that has no answer. The node connects again. */
+  #leave(): void {
+    this.#socket?.close();
+    this.#lost();
   }
 
   #lost(): void {

@@ -85,7 +85,7 @@ it("searches each video once, and skips videos without a VMAF", async () => {
     [2, 1],
   ]);
   const encoded = { output: 0, files: [], probe: null };
-  expect(targets.withTargets(encoded)).toMatchObject({ targets: [{ vmaf: 92, measured: expect.anything() }] });
+  expect(targets.withTargets(encoded)).toMatchObject({ targets: [{ vmaf: 92, samples: expect.anything() }] });
 });
 
 it("finds variants that save few bits, in streams that drop such variants", async () => {
