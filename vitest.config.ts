@@ -144,7 +144,7 @@ const workerProject = ({
 });
 
 // test:fast runs `pure` and `worker`. `worker-edge` runs some files of `worker` again behind an emulation of
-// Cloudflare's edge, and `worker-soak` those that take hours. `ffmpeg` runs ffmpeg. `stack` runs
+// Cloudflare's edge, and `worker-soak` has files that take hours. `ffmpeg` runs ffmpeg. `stack` runs
 // the whole system, and `served` runs it as `copra serve`.
 export default defineConfig({
   test: {

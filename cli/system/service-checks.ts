@@ -60,7 +60,7 @@ async function operatorChecks(admin: CopraAdmin, signal: AbortSignal): Promise<C
   return [token, ...(token.result === "ok" ? [fleetCheck(nodes)] : [])];
 }
 
-/** Counts the nodes that get no work, and those that need an update or space. */
+/** Counts the nodes that get no work, or need an update or space. */
 export function fleetCheck(nodes: NodeList["nodes"], version = VERSION): Check {
   const troubled = nodes.filter(
     ({ state, version: nodeVersion, disk }) =>

@@ -48,7 +48,7 @@ const suggestionFor = (given: unknown, choices: readonly string[]): string => {
 export const orElse = <Schema extends z.ZodType>(schema: Schema, value: z.output<Schema>) =>
   schema.optional().transform((given) => given ?? value);
 
-/** The values of these parameters among others; by default those of a request without parameters. */
+/** The values of these parameters among others; by default, as in a request without parameters. */
 export const valuesOf = <Shape extends z.ZodRawShape>(
   shape: Shape,
   values: object = {},
