@@ -1,7 +1,6 @@
 // npm run deploy: deploys the service to Cloudflare. Its arguments go to `wrangler deploy`.
 
 import { messageOf } from "#shared/log.ts";
-import { ensureAssets } from "../assets/assets.ts";
 import { deploy } from "./run-deploy.ts";
 import { wrangler } from "./wrangler.ts";
 
@@ -10,7 +9,6 @@ const INTERRUPTED = 130;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(INTERRUPTED));
 
 try {
-  await ensureAssets();
   await deploy({ run: wrangler, args: process.argv.slice(2), env: process.env, print: (line) => console.log(line) });
 } catch (error) {
   console.error(messageOf(error));

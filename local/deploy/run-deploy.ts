@@ -26,7 +26,10 @@ export async function deploy(options: DeployOptions): Promise<void> {
   const { name: ownName, vars } = Config.parse(readRawConfig({ config: join(ROOT, "wrangler.toml") }).rawConfig);
   const name = env.WRANGLER_CI_OVERRIDE_NAME || ownName;
   checkNetworks(vars);
-  if (args.includes("--dry-run")) return deployWorker(options, []).then(() => undefined);
+  if (args.includes("--dry-run")) {
+    await deployWorker(options, {});
+    return;
+  }
   let service = readService(name, stateFile);
   const has = await secretsOf(options, name);
   // Cloudflare's builds make no secrets: the form of the deploy button asks for them, and nobody could read them here.
@@ -38,9 +41,7 @@ export async function deploy(options: DeployOptions): Promise<void> {
     const result = await run(["d1", "migrations", "apply", "DB", "--remote"], { env: { ...env, CI: "1" } });
     if (result.code !== 0) throw new Error(`The database could not be migrated: ${reasonOf(result)}`);
   }
-  const url = await withSecretsFile(secrets, (file) =>
-    deployWorker(options, file === null ? [] : ["--secrets-file", file]),
-  );
+  const url = await deployWorker(options, secrets);
   const host = typeof vars.PUBLIC_URL === "string" ? vars.PUBLIC_URL : (url ?? service.url);
   if (host === undefined)
     return print("Cloudflare names no host of the service: set workers_dev or a route in wrangler.toml");
@@ -77,44 +78,34 @@ async function secretsOf({ run, env }: DeployOptions, name: string): Promise<str
   throw new Error(`${reasonOf(result)} (docs/deploying.md has the permissions of a token)`);
 }
 
-/** Calls `use` with a file of the secrets, which exists meanwhile; null: there are none. */
-async function withSecretsFile<Value>(
+const Output = z.object({ type: z.string(), targets: z.array(z.string()).optional() });
+
+/** Deploys the Worker with these secrets. Returns its URL, if wrangler reports it. */
+async function deployWorker(
+  { run, env, args }: DeployOptions,
   secrets: Readonly<Record<string, string>>,
-  use: (file: string | null) => Promise<Value>,
-): Promise<Value> {
-  if (Object.keys(secrets).length === 0) return use(null);
+): Promise<string | null> {
   const parent = join(ROOT, ".wrangler");
   mkdirSync(parent, { recursive: true });
   // A deploy that was killed left its secrets.
   sweepLeftovers(parent, "deploy-", new Date());
   const folder = mkdtempSync(join(parent, "deploy-"));
+  const [output, secretsFile] = [join(folder, "output.jsonl"), join(folder, "secrets.json")];
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   // Ctrl-C ends the process.
   process.once("exit", remove);
   try {
-    writeFileSync(join(folder, "secrets.json"), JSON.stringify(secrets), { mode: 0o600 });
-    return await use(join(folder, "secrets.json"));
-  } finally {
-    process.off("exit", remove);
-    remove();
-  }
-}
-
-const Output = z.object({ type: z.string(), targets: z.array(z.string()).optional() });
-
-/** Deploys the Worker with further arguments. Returns its URL, if wrangler reports it. */
-async function deployWorker({ run, env, args }: DeployOptions, flags: readonly string[]): Promise<string | null> {
-  const output = join(ROOT, ".wrangler", `deployed-${process.pid}.jsonl`);
-  mkdirSync(join(ROOT, ".wrangler"), { recursive: true });
-  try {
-    const result = await run(["deploy", ...flags, ...args], {
+    writeFileSync(secretsFile, JSON.stringify(secrets), { mode: 0o600 });
+    const withSecrets = Object.keys(secrets).length > 0 ? ["--secrets-file", secretsFile] : [];
+    const result = await run(["deploy", ...withSecrets, ...args], {
       isShown: true,
       env: { ...env, WRANGLER_OUTPUT_FILE_PATH: output },
     });
     if (result.code !== 0) throw new Error(`The deploy failed${adviceFor(result.stderr)}`);
     return existsSync(output) ? urlOf(readFileSync(output, "utf8")) : null;
   } finally {
-    rmSync(output, { force: true });
+    process.off("exit", remove);
+    remove();
   }
 }
 

@@ -3,8 +3,6 @@ import { randomBytes } from "node:crypto";
 
 /** Secrets that a deploy makes. */
 const OWN = ["MASTER_SECRET", "ADMIN_TOKEN"];
-/** Secrets that the Worker may have in place of MASTER_SECRET. */
-const SEPARATE_KEYS = ["SEALING_KEYS"];
 /** The keys of the scratch bucket, which wrangler.toml names. */
 const SCRATCH = ["SCRATCH_ACCESS_KEY_ID", "SCRATCH_SECRET_ACCESS_KEY"];
 
@@ -21,8 +19,8 @@ export function missingSecrets(
   known: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
   const isMissing = (name: string): boolean => !has.includes(name);
-  const hasKeys = SEPARATE_KEYS.every((name) => !isMissing(name));
-  const generated = OWN.filter((name) => isMissing(name) && !(name === "MASTER_SECRET" && hasKeys));
+  // SEALING_KEYS take the place of MASTER_SECRET.
+  const generated = OWN.filter((name) => isMissing(name) && (name !== "MASTER_SECRET" || isMissing("SEALING_KEYS")));
   const scratch = vars.SCRATCH_BUCKET ? SCRATCH.filter((name) => vars[name] === undefined && isMissing(name)) : [];
   const unknown = scratch.filter((name) => !known[name]);
   if (unknown.length > 0)
