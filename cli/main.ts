@@ -2,6 +2,8 @@
 import { VERSION } from "#shared/version.ts";
 import { EXIT, endOf, Interrupted } from "./exit.ts";
 import { parseCommandLine, withDefaultVerb } from "./program.ts";
+import { COMMANDS, GROUPS } from "./table/commands.ts";
+import { GLOBAL_OPTIONS } from "./table/global-options.ts";
 import { Output } from "./terminal/output.ts";
 import { printable } from "./terminal/printable.ts";
 
@@ -16,6 +18,12 @@ endOnClosedPipe(process.stderr);
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(argv: readonly string[]): Promise<number> {
+  if (argv[0] === "__complete") {
+    const { offersFor } = await import("./system/completion.ts");
+    const offers = offersFor(argv.slice(1), { commands: COMMANDS, groups: GROUPS, globals: GLOBAL_OPTIONS });
+    process.stdout.write(offers.map((offer) => `${offer.join("\t")}\n`).join(""));
+    return EXIT.done;
+  }
   // The node program parses its own options.
   if (argv[0] === "node" && !NODE_VERBS.has(argv[1] ?? ""))
     return (await import("./system/repository.ts")).runNode(argv.slice(1));

@@ -84,7 +84,7 @@ async function checkDue(env: Env, now: number, limitMs: number): Promise<void> {
     const checks = await Promise.all(due.map((job) => check(env, job, { now, limitMs })));
     await scheduleChecks(
       env.DB,
-      checks.filter((one) => one !== null),
+      checks.filter((check) => check !== null),
     );
     if (due.length < portion) return;
   }

@@ -58,15 +58,15 @@ export type BuiltJob = { readonly sections: Sections; readonly prefix: string };
 /** Throws a usage error if the job has no outputs or a file is not valid. */
 export function buildJob({ options, name, local, folder }: BuildOptions): BuiltJob {
   const file = textOption(options, "file");
-  const given: JobFile = file === undefined ? {} : readJsonOption(file, JobFile, "a job: an object with sections");
+  const job: JobFile = file === undefined ? {} : readJsonOption(file, JobFile, "a job: an object with sections");
   const storageFile = textOption(options, "storage");
-  const ownStorage = storageFile === undefined ? given.storage : storageOf(storageFile);
+  const ownStorage = storageFile === undefined ? job.storage : storageOf(storageFile);
   const formats = listOption(options, "to");
   const template = textOption(options, "template");
-  if (template === undefined && formats.length === 0 && !given.outputs) {
+  if (template === undefined && formats.length === 0 && !job.outputs) {
     throw usageError("Name the outputs with --to, such as --to mp4:720p --to hls, or give a job with -f or --template");
   }
-  const prefix = template === undefined && ownStorage === undefined && local !== null && !given.outputs ? folder : "";
+  const prefix = template === undefined && ownStorage === undefined && local !== null && !job.outputs ? folder : "";
   const base = `${prefix}${textOption(options, "name") ?? name}`;
   const ofStreams = {
     variants: listOption(options, "variant"),
@@ -75,23 +75,23 @@ export function buildJob({ options, name, local, folder }: BuildOptions): BuiltJ
     audio: listOption(options, "audio"),
     burn: textOption(options, "burn"),
   };
-  const outputs = { ...given.outputs, ...outputsOf(formats, base, ofStreams) };
+  const outputs = { ...job.outputs, ...outputsOf(formats, base, ofStreams) };
   const notify = textOption(options, "notify");
-  const known = Array.isArray(given.notification) ? {} : given.notification;
-  const notification = notify === undefined ? given.notification : { ...known, type: "http", url: notify };
-  const settings = settingsOf(options, given);
-  const tags = tagsOf(options, given);
+  const receiver = Array.isArray(job.notification) ? {} : job.notification;
+  const notification = notify === undefined ? job.notification : { ...receiver, type: "http", url: notify };
+  const settings = settingsOf(options, job);
+  const tags = tagsOf(options, job);
   const vars = varsOf(options, template);
   if (template !== undefined) {
     // The service takes the other sections from the template.
-    const own = { ...given, storage: ownStorage, notification, settings, tags };
-    const sections = { ...own, ...(Object.keys(outputs).length > 0 ? { outputs } : {}), template, vars };
+    const ownSections = { ...job, storage: ownStorage, notification, settings, tags };
+    const sections = { ...ownSections, ...(Object.keys(outputs).length > 0 ? { outputs } : {}), template, vars };
     return { prefix, sections: withoutUndefined(sections) };
   }
   return {
     prefix,
     sections: {
-      ...(given.input ? { input: given.input } : {}),
+      ...(job.input ? { input: job.input } : {}),
       storage: ownStorage ?? (local ? localStorage(local) : { service: "coconut" }),
       outputs,
       notification: notification ?? { type: "none" },

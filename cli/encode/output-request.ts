@@ -108,8 +108,8 @@ function splitFormat(text: string): { format: string; params: Output } {
   const at = text.lastIndexOf(":");
   const last = at < 0 ? "" : text.slice(at + 1);
   const pairs = last.split(",").map((pair) => pair.split("=", 2));
-  const known = pairs.filter(([name = ""]) => PARAMETERS.has(name));
-  if (known.length === 0) return { format: text, params: {} };
+  const parameters = pairs.filter(([name = ""]) => PARAMETERS.has(name));
+  if (parameters.length === 0) return { format: text, params: {} };
   const [wrong] = pairs.filter(([name = "", value]) => !PARAMETERS.has(name) || value === undefined || value === "");
   if (wrong) {
     throw usageError(`--to ${text}: \`${wrong.join("=")}\` is not a parameter with a value, such as number=5`);

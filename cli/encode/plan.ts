@@ -27,10 +27,10 @@ export async function showPlan(context: Context, given: string | undefined, opti
   const request = withInput(job, input);
   const probed =
     source?.kind === "file" ? await probeFile(source.path, env) : await probeRemote(context, copra, request);
-  const found = await copra.jobs.plan(request, probed ?? {}, { signal });
-  const { refusals: failures } = found;
-  output.data(found, () => planText(found, output.colors.bold));
-  if (probed === null) output.words(assumption(found.assumed_source));
+  const dryRun = await copra.jobs.plan(request, probed ?? {}, { signal });
+  const { refusals: failures } = dryRun;
+  output.data(dryRun, () => planText(dryRun, output.colors.bold));
+  if (probed === null) output.words(assumption(dryRun.assumed_source));
   return failures.length > 0 ? EXIT.failed : EXIT.done;
 }
 

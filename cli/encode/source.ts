@@ -26,11 +26,11 @@ export function sourceOf(text: string, env: Env, headerLines: readonly string[] 
   if (/^s3:\/\//i.test(text)) return { kind: "remote", input: bucketInput(text, env) };
   if (isFolderFile(text)) return { kind: "remote", input: folderSection(text, true) };
   const path = resolve(text);
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (!found?.isFile())
+  const status = statSync(path, { throwIfNoEntry: false });
+  if (!status?.isFile())
     throw usageError(`${path} is not a file. A source is a file, an http(s) URL, s3://bucket/key or folder:name/path`);
-  if (found.size === 0) throw usageError(`${path} is empty`);
-  return { kind: "file", path, size: found.size, mtimeMs: found.mtimeMs };
+  if (status.size === 0) throw usageError(`${path} is empty`);
+  return { kind: "file", path, size: status.size, mtimeMs: status.mtimeMs };
 }
 
 /** The `headers` of an input from lines such as `Authorization: Bearer abc`. Throws a usage error without the value. */

@@ -63,7 +63,7 @@ function look(folder: string): SeenFile[] {
   return readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isFile())
     .flatMap(({ name }) => {
-      const found = statSync(join(folder, name), { throwIfNoEntry: false });
-      return found && found.size > 0 ? [{ name, version: `${found.size}-${Math.round(found.mtimeMs)}` }] : [];
+      const status = statSync(join(folder, name), { throwIfNoEntry: false });
+      return status && status.size > 0 ? [{ name, version: `${status.size}-${Math.round(status.mtimeMs)}` }] : [];
     });
 }

@@ -1,25 +1,17 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { COMMANDS } from "../table/commands.ts";
-import { bareEnvironment, runCli } from "../testing/run-cli.ts";
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { COMMANDS, GROUPS } from "../table/commands.ts";
+import { GLOBAL_OPTIONS } from "../table/global-options.ts";
+import { bareEnvironment, MAIN, runCli } from "../testing/run-cli.ts";
+import { offersFor } from "./completion.ts";
 
-let folder: string;
-const scripts: Record<string, string> = {};
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "copra-completion-"));
-  writeFileSync(join(folder, "video.mov"), "");
-  for (const shell of ["bash", "zsh", "fish"]) {
-    scripts[shell] = (await runCli(["completion", shell], bareEnvironment(folder))).stdout;
-    writeFileSync(join(folder, `copra.${shell}`), scripts[shell]);
-  }
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const tree = { commands: COMMANDS, groups: GROUPS, globals: GLOBAL_OPTIONS };
+const wordsAfter = (line: string): string[] => offersFor(line.split(" ").slice(1), tree).map(([word]) => word);
 
-/** Words that the shell offers for a line whose last word is incomplete. */
-const OFFERS: readonly [string, readonly string[]][] = [
+test.each([
   ["copra enc", ["encode"]],
   ["copra jobs fo", ["follow"]],
   ["copra node", ["node", "nodes", "node-tokens"]],
@@ -27,66 +19,69 @@ const OFFERS: readonly [string, readonly string[]][] = [
   ["copra --json jobs ret", ["retry"]],
   ["copra completion ", ["bash", "zsh", "fish"]],
   ["copra webhooks trigger job.a", ["job.aborted"]],
-  ["copra encode vid", ["video.mov"]],
-  ["copra encode --storage vid", ["video.mov"]],
+  ["copra encode vid", ["@files"]],
+  ["copra encode --storage vid", ["@files"]],
   ["copra encode --to m", []],
-];
-
-const has = (shell: string): boolean => {
-  try {
-    execFileSync(shell, ["--version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-describe.runIf(has("bash"))("in bash", () => {
-  it.each(OFFERS)("%s", (line, offered) => {
-    const words = line.split(" ").map((word) => `"${word}"`);
-    const program = `source copra.bash; COMP_WORDS=(${words.join(" ")}); COMP_CWORD=${words.length - 1}; _copra; printf '%s\\n' "\${COMPREPLY[@]}"`;
-    const output = execFileSync("bash", ["--norc", "-c", program], { cwd: folder, encoding: "utf8" });
-    expect(output.split("\n").filter((word) => word !== "")).toEqual(offered);
-  });
+  ["copra no-such-command ", []],
+])("offers the words after %j", (line, words) => {
+  expect(wordsAfter(line).toSorted()).toEqual(words.toSorted());
 });
 
-describe.runIf(has("fish"))("in fish", () => {
-  it.each(OFFERS.filter(([line]) => !line.includes("--to")))("%s", (line, offered) => {
-    const program = `source copra.fish; complete -C '${line}'`;
-    const output = execFileSync("fish", ["--no-config", "-c", program], { cwd: folder, encoding: "utf8" });
-    expect(output.split("\n").map((row) => row.split("\t")[0])).toEqual(expect.arrayContaining([...offered]));
-  });
-});
-
-describe.runIf(has("zsh"))("in zsh", () => {
-  // Replaces compadd and _files, which only the line editor has. compadd offers words that start with the typed word.
-  const program = (words: readonly string[]): string => `compdef() { : }
-compadd() { shift; print -l -- "$@" }
-_files() { print -l -- * }
-source ./copra.zsh
-words=(${words.map((word) => `"${word}"`).join(" ")}); CURRENT=${words.length}; _copra`;
-
-  it.each(OFFERS)("%s", (line, offered) => {
-    const words = line.split(" ");
-    const output = execFileSync("zsh", ["-f", "-c", program(words)], { cwd: folder, encoding: "utf8" });
-    const current = words.at(-1) ?? "";
-    expect(output.split("\n").filter((word) => word !== "" && word.startsWith(current))).toEqual(offered);
-  });
-});
-
-it("contains every command and its options in the script of each shell", () => {
+test("offers every command, and each of its options", () => {
   for (const { name, options = [] } of COMMANDS) {
-    const word = name.split(" ").at(-1);
-    for (const [shell, script] of Object.entries(scripts)) {
-      expect([shell, name, script.includes(` ${word} `) || script.includes(`"${name}"`)]).toEqual([shell, name, true]);
-      for (const { flags } of options) {
-        const flag = flags.split(/[ ,]+/).find((part) => part.startsWith("--")) ?? "";
-        expect([shell, flag, script.includes(shell === "fish" ? `-l ${flag.slice(2)}` : flag)]).toEqual([
-          shell,
-          flag,
-          true,
-        ]);
-      }
+    const verb = name.split(" ").at(-1);
+    expect(wordsAfter(`copra ${name}`)).toContain(verb);
+    const flags = options.flatMap(({ flags }) => flags.split(/[ ,]+/).filter((flag) => flag.startsWith("-")));
+    expect(wordsAfter(`copra ${name} -`)).toEqual(expect.arrayContaining(flags));
+  }
+});
+
+describe("the script for a shell", () => {
+  let folder: string;
+  let env: Record<string, string>;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "copra-completion-"));
+    writeFileSync(join(folder, "video.mov"), "");
+    writeFileSync(join(folder, "copra"), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
+    chmodSync(join(folder, "copra"), 0o755);
+    env = { ...bareEnvironment(folder), PATH: `${folder}:${process.env.PATH}` };
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const isInstalled = (shell: string): boolean => {
+    try {
+      execFileSync(shell, ["--version"], { stdio: "ignore" });
+      return true;
+    } catch {
+      return false;
     }
+  };
+
+  /** Loads the script from `copra.SHELL` and prints the words that it offers for `words`. */
+  const PROGRAMS: Readonly<Record<string, (words: readonly string[]) => string[]>> = {
+    bash: (words) => [
+      ...["--norc", "-c"],
+      `source ./copra.bash; COMP_WORDS=(${quoted(words)}); COMP_CWORD=${words.length - 1}; _copra; printf '%s\\n' "\${COMPREPLY[@]}"`,
+    ],
+    // Replaces compadd and _files, which only the line editor has.
+    zsh: (words) => [
+      ...["-f", "-c"],
+      `compdef() { : }; compadd() { shift; print -l -- "$@" }; _files() { print -l -- *.mov }
+source ./copra.zsh; words=(${quoted(words)}); CURRENT=${words.length}; _copra`,
+    ],
+    fish: (words) => ["--no-config", "-c", `source ./copra.fish; complete -C '${words.join(" ")}'`],
+  };
+  const quoted = (words: readonly string[]): string => words.map((word) => `"${word}"`).join(" ");
+
+  for (const [shell, argumentsFor] of Object.entries(PROGRAMS)) {
+    it.runIf(isInstalled(shell))(`offers commands and files in ${shell}`, async () => {
+      writeFileSync(join(folder, `copra.${shell}`), (await runCli(["completion", shell], env)).stdout);
+      const offered = (line: string): string[] =>
+        execFileSync(shell, argumentsFor(line.split(" ")), { cwd: folder, env, encoding: "utf8" })
+          .split("\n")
+          .flatMap((row) => row.split("\t")[0] || []);
+      expect(offered("copra jobs fo")).toEqual(["follow"]);
+      expect(offered("copra encode vid")).toEqual(["video.mov"]);
+    });
   }
 });

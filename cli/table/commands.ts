@@ -3,7 +3,6 @@ import type { CommandGroup, CommandSpec } from "../command-spec.ts";
 import { ACCOUNT_COMMANDS } from "./accounts.ts";
 import { ENCODE_COMMANDS } from "./encode.ts";
 import { FLEET_COMMANDS } from "./fleet.ts";
-import { GLOBAL_OPTIONS } from "./global-options.ts";
 import { JOB_COMMANDS } from "./jobs.ts";
 import { PROFILE_COMMANDS } from "./profiles.ts";
 import { STORAGE_COMMANDS } from "./storages.ts";
@@ -46,11 +45,6 @@ export const COMMANDS: readonly CommandSpec[] = [
     summary: "Print a completion script for a shell",
     arguments: [{ name: "<shell>", description: "The shell", choices: ["bash", "zsh", "fish"] }],
     examples: ['eval "$(copra completion bash)"', "copra completion fish > ~/.config/fish/completions/copra.fish"],
-    load: async () =>
-      (await import("../system/completion.ts")).completion({
-        commands: COMMANDS,
-        groups: GROUPS,
-        globals: GLOBAL_OPTIONS,
-      }),
+    load: async () => (await import("../system/completion.ts")).completion,
   },
 ];

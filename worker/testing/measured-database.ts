@@ -38,7 +38,7 @@ export function measuredDatabase(db: D1Database): { db: D1Database; work: Work }
       if (name !== "batch") return Reflect.get(target, name);
       return async (statements: D1PreparedStatement[]) => {
         work.calls += 1;
-        return count(await target.batch(statements.map((one) => real.get(one) ?? one)));
+        return count(await target.batch(statements.map((statement) => real.get(statement) ?? statement)));
       };
     },
   });
