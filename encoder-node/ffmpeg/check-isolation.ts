@@ -45,8 +45,7 @@ export async function checkIsolation({ choice, rootFolder, tools, log }: Isolati
   }
   const user = isolation.sandbox?.privilege === "root" ? "scratch" : "node";
   if (reason === null) {
-    const hasFilter = (isolation.sandbox?.filter.length ?? 0) > 0;
-    log.info("ffmpeg sandbox checked", { isolation: report.level, user, seccomp: hasFilter });
+    log.info("ffmpeg sandbox checked", { isolation: report.level, user, seccomp: isolation.sandbox?.filter !== null });
   } else log.warn("ffmpeg sandbox incomplete", { isolation: report.level, missing, reason });
   if (isolation.sandbox) for (const tool of tools) await requireStart(tool);
   return report;
@@ -97,9 +96,8 @@ const SETTINGS: readonly Setting[] = [
 /** Explains which isolation is missing and how to enable it, without a final period. */
 async function explain({ sandbox, reason }: Isolation, { missing }: NodeIsolation): Promise<string> {
   if (process.platform !== "linux") return `${reason}`;
-  if (missing.includes("limits")) return "prlimit is missing. Install util-linux";
-  if (sandbox) return "no program can bring up loopback in a network namespace. Install iproute2 (ip)";
-  if (reason?.includes("ENOENT")) return `a program is missing (${reason}). Install util-linux`;
+  if (missing.includes("limits")) return `Perl is missing, with which Copra isolates ffmpeg. Install perl`;
+  if (sandbox) return "the system forbids a network namespace that this process can reach";
   const isRoot = process.getuid?.() === 0;
   const setting = isRoot ? null : await forbiddingSetting();
   if (setting) return `the system forbids user namespaces (${setting}). Allow them with sysctl`;

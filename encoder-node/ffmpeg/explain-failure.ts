@@ -5,7 +5,7 @@ import { DISALLOWED_DECODER, disallowedDecoderMessage } from "#shared/media/deco
 import { type CommandFailure, CRASH_SIGNALS } from "./command-result.ts";
 import { lastErrorLine, UNFILLED_AUDIO_GAP } from "./error-lines.ts";
 import type { ExceededLimit } from "./limits.ts";
-import { SANDBOX_FAILURE } from "./sandbox/sandbox.ts";
+import { SANDBOX_FAILURE } from "./sandbox/program.ts";
 
 type Pattern = { readonly stderr: RegExp; readonly code: ErrorCode; readonly message: string };
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { encodeLimits, limitArguments, type Machine, parseHardLimits, probeLimits, type Work } from "./limits.ts";
+import { encodeLimits, type Machine, parseHardLimits, probeLimits, resourceLimits, type Work } from "./limits.ts";
 
 const GIB = 2 ** 30;
 const HOUR_MS = 3_600_000;
@@ -33,10 +33,14 @@ Max address space         unlimited            1000000              bytes
 
 it("requests no more than this process's own hard limits", () => {
   const limits = probeLimits(60_000);
-  const common = ["--cpu=30:40", "--fsize=0", "--nproc=100", "--core=0"];
-  expect(limitArguments(limits, parseHardLimits(PROC_LIMITS))).toEqual(
-    expect.arrayContaining([...common, "--as=1000000", "--nofile=512"]),
-  );
-  const free = limitArguments({ ...limits, memoryBytes: null, processes: null }, parseHardLimits(""));
-  expect(free.toSorted()).toEqual(["--cpu=30:40", "--fsize=0", "--core=0", "--nofile=1024"].toSorted());
+  expect(resourceLimits(limits, parseHardLimits(PROC_LIMITS))).toEqual([
+    [0, 30, 40],
+    [9, 1_000_000, 1_000_000],
+    [1, 0, 0],
+    [7, 512, 512],
+    [6, 100, 100],
+    [4, 0, 0],
+  ]);
+  const free = resourceLimits({ ...limits, memoryBytes: null, processes: null }, parseHardLimits(""));
+  expect(free.map(([resource]) => resource)).toEqual([0, 1, 7, 4]);
 });

@@ -132,27 +132,34 @@ const OPEN_FILES = 1024;
 export type HardLimits = { readonly [resource in Resource]: number };
 type Resource = "cpu" | "as" | "fsize" | "nofile" | "nproc";
 
+/** Numbers of Linux (RLIMIT_* in getrlimit(2)); RLIMIT_CORE is without a resource of `HardLimits`. */
+const NUMBERS: Readonly<Record<Resource, number>> = { cpu: 0, fsize: 1, nproc: 6, nofile: 7, as: 9 };
+const CORE_DUMPS = [4, 0, 0] as const;
+
+export type ResourceLimit = readonly [resource: number, soft: number, hard: number];
+
 /**
- * Arguments of util-linux's prlimit. The CPU limit first sends SIGXCPU, which distinguishes it from other kills;
- * SIGKILL follows after ten seconds. Values are capped at the hard limits, because prlimit fails for higher values.
+ * The limits for setrlimit(2). The CPU limit first sends SIGXCPU, which distinguishes it from other kills; SIGKILL
+ * follows after ten seconds. Values are capped at the hard limits, which a run cannot raise.
  */
-export function limitArguments(
+export function resourceLimits(
   { cpuSeconds, memoryBytes, fileBytes, processes }: RunLimits,
   hard: HardLimits,
-): string[] {
-  const upTo = (resource: Resource, wanted: number): number | "unlimited" => {
-    const least = Math.min(wanted, hard[resource]);
-    return Number.isFinite(least) ? least : "unlimited";
-  };
-  const at = (resource: Resource, wanted: number): string => `--${resource}=${upTo(resource, wanted)}`;
-  return [
-    `${at("cpu", cpuSeconds)}:${upTo("cpu", cpuSeconds + 10)}`,
-    ...(memoryBytes === null ? [] : [at("as", memoryBytes)]),
-    at("fsize", fileBytes),
-    at("nofile", OPEN_FILES),
-    ...(processes === null ? [] : [at("nproc", processes)]),
-    "--core=0",
+): ResourceLimit[] {
+  const upTo = (resource: Resource, soft: number, most = soft): ResourceLimit => [
+    NUMBERS[resource],
+    Math.min(soft, hard[resource]),
+    Math.min(most, hard[resource]),
   ];
+  const limits = [
+    upTo("cpu", cpuSeconds, cpuSeconds + 10),
+    ...(memoryBytes === null ? [] : [upTo("as", memoryBytes)]),
+    upTo("fsize", fileBytes),
+    upTo("nofile", OPEN_FILES),
+    ...(processes === null ? [] : [upTo("nproc", processes)]),
+    CORE_DUMPS,
+  ];
+  return limits.filter(([, soft]) => Number.isFinite(soft));
 }
 
 const LINES: Readonly<Record<Resource, string>> = {

@@ -41,7 +41,7 @@ it("lets a run wait for its input, however long", async () => {
   expect(await runCommand({ ...waiting, mayWait: () => false })).toMatchObject({ ok: false });
 });
 
-describe.skipIf(isolation.prlimit.length === 0)("with prlimit", () => {
+describe.skipIf(!isolation.hasProgram)("with limits", () => {
   it.each<[string, string[], Partial<RunLimits>, string, ErrorCode]>([
     ["CPU time", busy(...VOID), { cpuSeconds: 1 }, "time", "encoding_failed"],
     ["the size of a file", busy("-y", "a.nut"), { fileBytes: 1e6, exceededByFile: "file" }, "file", "encoding_failed"],

@@ -1,9 +1,10 @@
 // Builds the command line that runs ffmpeg or ffprobe with all the isolation that isolation.ts found to work here.
 import { makeReadable } from "../../run-files/open-file.ts";
-import { limitArguments, type RunLimits } from "../limits.ts";
+import type { RunLimits } from "../limits.ts";
 import type { ProcessEnd } from "../process-group.ts";
 import { findIsolation, type Isolation, lowerPriority, runPriority } from "./isolation.ts";
 import type { LoopbackNetwork } from "./loopback-network.ts";
+import { isolated, limitSteps, step } from "./program.ts";
 import { type Mount, type Sandbox, type SandboxedRun, sandboxedCommand, toolEnd } from "./sandbox.ts";
 import { existing, gpuGroups, gpuMounts, toolMounts } from "./sandbox-mounts.ts";
 import { nextScratchUid, userOfFolder } from "./sandbox-user.ts";
@@ -42,9 +43,7 @@ export async function confine(run: Confinement): Promise<ConfinedRun> {
   const isolation = await findIsolation();
   const { sandbox } = isolation;
   const env = toolEnvironment(run.folder);
-  const command = sandbox
-    ? await inSandbox(sandbox, isolation, run)
-    : [...wrapperPrefix(isolation, run), run.tool, ...run.argv];
+  const command = sandbox ? await inSandbox(sandbox, isolation, run) : withoutRoot(isolation, run);
   const [program = run.tool, ...argv] = command;
   return {
     program,
@@ -56,16 +55,22 @@ export async function confine(run: Confinement): Promise<ConfinedRun> {
   };
 }
 
-/**
- * Programs that wrap the tool where there is no sandbox. Each replaces itself with the next, so the pid is the tool's.
- */
-function wrapperPrefix(
-  { unshareNetwork, exitWithParent, prlimit: [prlimit], hardLimits }: Isolation,
+/** The command line where there is no sandbox. The program replaces itself with the tool, so the pid is the tool's. */
+function withoutRoot(
+  { unshareNetwork, dropPrivileges, hasProgram, hardLimits }: Isolation,
   run: Confinement,
-) {
-  const limits =
-    prlimit === undefined ? [] : [prlimit, ...limitArguments({ ...run.limits, processes: null }, hardLimits), "--"];
-  return [...(run.network === "none" ? unshareNetwork : []), ...exitWithParent, ...limits];
+): string[] {
+  const command = [run.tool, ...run.argv];
+  if (!hasProgram) return command;
+  const steps = [
+    ...(run.network === "none" ? unshareNetwork : []),
+    // After the change of user namespace, which clears the parent-death signal.
+    step("end_with_parent"),
+    ...limitSteps({ ...run.limits, processes: null }, hardLimits),
+    ...dropPrivileges,
+    step("start"),
+  ];
+  return isolated(steps, command);
 }
 
 async function inSandbox(sandbox: Sandbox, { hardLimits }: Isolation, run: Confinement): Promise<string[]> {

@@ -13,8 +13,8 @@ const NONE: Isolation = {
   reason: null,
   hardLimits: parseHardLimits(""),
   unshareNetwork: [],
-  exitWithParent: [],
-  prlimit: [],
+  dropPrivileges: [],
+  hasProgram: false,
 };
 const SANDBOX = {
   privilege: "root",
@@ -22,15 +22,15 @@ const SANDBOX = {
   countsProcesses: true,
   hasProc: true,
   mounts: [],
-  filter: [],
+  filter: null,
 } as const;
 const ALL = ["files", "processes", "privileges", "network", "limits"];
 
 it.each<[string, Partial<Isolation>, boolean, object]>([
   ["nothing", {}, true, { level: "none", missing: ALL }],
-  ["prlimit", { prlimit: ["prlimit"] }, true, { level: "partial", missing: ALL.slice(0, 4) }],
-  ["a sandbox", { sandbox: SANDBOX, prlimit: ["prlimit"] }, false, { level: "full", missing: [] }],
-  ["no loopback", { sandbox: SANDBOX, prlimit: ["prlimit"] }, true, { level: "partial", missing: ["network"] }],
+  ["the program", { hasProgram: true }, true, { level: "partial", missing: ALL.slice(0, 4) }],
+  ["a sandbox", { sandbox: SANDBOX, hasProgram: true }, false, { level: "full", missing: [] }],
+  ["no loopback", { sandbox: SANDBOX, hasProgram: true }, true, { level: "partial", missing: ["network"] }],
 ])("reports what is missing where there is %s", (_what, isolation, lacksLoopback, level) => {
   expect(isolationLevel({ ...NONE, ...isolation }, lacksLoopback)).toEqual(level);
 });
@@ -40,6 +40,23 @@ vi.resetModules();
 const { findIsolation } = await import("./isolation.ts");
 const { sandbox } = await findIsolation();
 const isRoot = process.getuid?.() === 0;
+/** True if the system allows namespaces, by another program. */
+const hasNamespaces = await promisify(execFile)("unshare", [
+  "--mount",
+  "--pid",
+  "--net",
+  ...(isRoot ? [] : ["-r"]),
+  "true",
+])
+  .then(() => true)
+  .catch(() => false);
+it("finds a sandbox where the system allows namespaces", () => {
+  expect({ sandbox: sandbox !== null, filter: sandbox?.filter !== null }).toEqual({
+    sandbox: hasNamespaces,
+    filter: true,
+  });
+});
+
 const NOBODY = 65_534;
 const PROGRAM = join(import.meta.dirname, "../../testing/processes/inside-sandbox.ts");
 
@@ -73,7 +90,7 @@ describe.skipIf(!sandbox).each(USERS)("a program in place of ffmpeg, on a node t
       CapBnd: "0000000000000000",
       CapAmb: "0000000000000000",
       NoNewPrivs: "1",
-      Seccomp: sandbox?.filter.length ? "2" : "0",
+      Seccomp: sandbox?.filter ? "2" : "0",
     });
     expect(seen.written).toEqual([folder]);
     expect(seen.read).toEqual([source]);

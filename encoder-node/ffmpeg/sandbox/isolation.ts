@@ -8,42 +8,30 @@ import { promisify } from "node:util";
 import { messageOf } from "#shared/log.ts";
 import type { NodeIsolation } from "#shared/protocol/capabilities.ts";
 import { type HardLimits, parseHardLimits, probeLimits } from "../limits.ts";
-import { type Privilege, type Sandbox, sandboxedCommand } from "./sandbox.ts";
+import { isKnownMachine, isolated, type Step, step } from "./program.ts";
+import { NEW_NETWORK, type Privilege, type Sandbox, sandboxedCommand } from "./sandbox.ts";
 import { systemMounts } from "./sandbox-mounts.ts";
 import { nextScratchUid } from "./sandbox-user.ts";
-import { seccompPrefix } from "./seccomp.ts";
+import { seccompFilter } from "./seccomp.ts";
 import { toolEnvironment } from "./tool-environment.ts";
 
-/** The isolation that works on this system: none without util-linux (macOS, Windows, a busybox). */
+/** The isolation that works on this system: none without Perl (macOS, Windows, some containers). */
 export type Isolation = {
   /** Each run gets its own root, user and namespaces. Null where the system forbids that; `reason` has its message. */
   readonly sandbox: Sandbox | null;
   readonly reason: string | null;
-  /** Without a sandbox: the command prefix that removes all networks; empty where the system forbids that, too. */
-  readonly unshareNetwork: readonly string[];
-  /**
-   * Without a sandbox: the command prefix that ends a run when this process ends, even by SIGKILL, and that drops
-   * privileges where possible.
-   */
-  readonly exitWithParent: readonly string[];
-  /** The name of the `prlimit` program; empty where there is none. */
-  readonly prlimit: readonly string[];
+  /** Without a sandbox: the steps that remove all networks; empty where the system forbids that, too. */
+  readonly unshareNetwork: readonly Step[];
+  /** Without a sandbox: the steps that drop privileges; empty where the system forbids that. */
+  readonly dropPrivileges: readonly Step[];
+  /** True if the program works that sets limits, and that ends a run when this process ends, even by SIGKILL. */
+  readonly hasProgram: boolean;
   /** The limits of this process, which no run can exceed. */
   readonly hardLimits: HardLimits;
 };
 
-/** These come before `setpriv`: a new user namespace clears the parent-death signal (prctl(2), PR_SET_PDEATHSIG). */
-const UNSHARE_NETWORK = [
-  ["unshare", "-n", "--"],
-  ["unshare", "-rn", "--"],
-];
-const PARENT_DEATH = ["setpriv", "--pdeathsig", "KILL"];
-const EXIT_WITH_PARENT = [
-  [...PARENT_DEATH, "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs", "--"],
-  [...PARENT_DEATH, "--no-new-privs", "--"],
-  [...PARENT_DEATH, "--"],
-];
-const PRLIMIT = ["prlimit", "--core=0", "--"];
+const UNSHARE_NETWORK = [[], [step("own_user")]].map((steps) => [...steps, step("call", "unshare", NEW_NETWORK)]);
+const DROP_PRIVILEGES = [step("drop_bounding"), step("drop_privileges")];
 
 let searched: Promise<Isolation> | null = null;
 
@@ -70,16 +58,17 @@ async function tryAll(rootFolder: string | undefined | null): Promise<Isolation>
     reason: null,
     hardLimits,
     unshareNetwork: [],
-    exitWithParent: [],
-    prlimit: [],
+    dropPrivileges: [],
+    hasProgram: false,
   };
   if (process.platform !== "linux") return { ...none, reason: `there is no isolation on ${process.platform}` };
-  const prlimit = (await works(PRLIMIT)) ? ["prlimit"] : [];
+  if (!isKnownMachine(process.arch)) return { ...none, reason: `there is no isolation on ${process.arch}` };
+  const hasProgram = await works([]);
   const finding = rootFolder === null ? NOT_TRIED : findSandbox(rootFolder, hardLimits);
   const { sandbox, reason } = await finding;
-  if (sandbox) return { ...none, sandbox, prlimit };
+  if (sandbox) return { ...none, sandbox, hasProgram };
   const unshareNetwork = await firstWorking(UNSHARE_NETWORK);
-  return { ...none, reason, prlimit, unshareNetwork, exitWithParent: await firstWorking(EXIT_WITH_PARENT) };
+  return { ...none, reason, hasProgram, unshareNetwork, dropPrivileges: await firstWorking([DROP_PRIVILEGES]) };
 }
 
 async function temporaryFolder(): Promise<string> {
@@ -108,7 +97,7 @@ async function findSandbox(folder: string | undefined, hardLimits: HardLimits): 
   for (const privilege of isRoot ? (["root", "user"] as const) : (["user"] as const satisfies readonly Privilege[])) {
     for (const hasProc of [true, false]) {
       const countsProcesses = privilege === "root" || isSince(release(), 5, 14);
-      const sandbox = { privilege, rootFolder, countsProcesses, hasProc, mounts, filter: [] };
+      const sandbox = { privilege, rootFolder, countsProcesses, hasProc, mounts, filter: null };
       const failure = await failureOf(sandbox, hardLimits);
       if (failure === null) return { sandbox: await withFilter(sandbox, hardLimits), reason: null };
       reason ??= failure;
@@ -119,7 +108,7 @@ async function findSandbox(folder: string | undefined, hardLimits: HardLimits): 
 
 /** The same sandbox, with the filter of system calls where it can be set. */
 async function withFilter(sandbox: Sandbox, hardLimits: HardLimits): Promise<Sandbox> {
-  const filtered = { ...sandbox, filter: seccompPrefix(process.arch) };
+  const filtered = { ...sandbox, filter: seccompFilter(process.arch) };
   return (await failureOf(filtered, hardLimits)) === null ? filtered : sandbox;
 }
 
@@ -147,13 +136,14 @@ async function failureOf(sandbox: Sandbox, hardLimits: HardLimits): Promise<stri
 
 const TRIAL_MS = 20_000;
 
-async function firstWorking(prefixes: readonly (readonly string[])[]): Promise<readonly string[]> {
-  for (const prefix of prefixes) if (await works(prefix)) return prefix;
+async function firstWorking(choices: readonly (readonly Step[])[]): Promise<readonly Step[]> {
+  for (const steps of choices) if (await works(steps)) return steps;
   return [];
 }
 
-async function works([program = "", ...argv]: readonly string[]): Promise<boolean> {
-  return promisify(execFile)(program, [...argv, "true"]).then(
+async function works(steps: readonly Step[]): Promise<boolean> {
+  const [program = "", ...argv] = isolated([...steps, step("start")], ["true"]);
+  return promisify(execFile)(program, argv).then(
     () => true,
     () => false,
   );
@@ -163,17 +153,16 @@ async function works([program = "", ...argv]: readonly string[]): Promise<boolea
  * The isolation level as reported to the control plane. `lacksLoopback`: ranged runs would use the machine's network.
  */
 export function isolationLevel(
-  { sandbox, unshareNetwork, exitWithParent, prlimit }: Isolation,
+  { sandbox, unshareNetwork, dropPrivileges, hasProgram }: Isolation,
   lacksLoopback: boolean,
 ): NodeIsolation {
   const missing: NodeIsolation["missing"] = [];
   if (!sandbox) missing.push("files", "processes");
-  if (!sandbox && !exitWithParent.includes("--bounding-set=-all")) missing.push("privileges");
+  if (!sandbox && dropPrivileges.length === 0) missing.push("privileges");
   if (lacksLoopback || (!sandbox && unshareNetwork.length === 0)) missing.push("network");
-  if (prlimit.length === 0) missing.push("limits");
+  if (!hasProgram) missing.push("limits");
   if (missing.length === 0) return { level: "full", missing };
-  const hasAny = sandbox !== null || [unshareNetwork, exitWithParent, prlimit].some(({ length }) => length > 0);
-  return { level: hasAny ? "partial" : "none", missing };
+  return { level: hasProgram ? "partial" : "none", missing };
 }
 
 /**

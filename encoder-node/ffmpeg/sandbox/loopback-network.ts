@@ -5,13 +5,12 @@ import { closeSync, openSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { programBeside } from "../../own-program.ts";
 import { findIsolation } from "./isolation.ts";
+import { isolated, step } from "./program.ts";
+import { NEW_NETWORK } from "./sandbox.ts";
 import { toolEnvironment } from "./tool-environment.ts";
 
 export type LoopbackNetwork = {
-  /**
-   * The command prefix that enters the network. Null: it is the machine's own network, because there is no sandbox or
-   * no program that brings up loopback.
-   */
+  /** Files of the namespaces to enter, in this order. Null: it is the machine's own network, without a sandbox. */
   readonly enter: readonly string[] | null;
 };
 
@@ -21,15 +20,6 @@ export type OpenLoopback = {
   readonly listener: Server;
   close(): void;
 };
-
-/** The usual programs that bring up loopback. A machine with util-linux and a shell has at least one of them. */
-const LOOPBACK_UP = [
-  "ip link set lo up 2>/dev/null",
-  "ifconfig lo up 2>/dev/null",
-  // SIOCSIFFLAGS (netdevice(7)) with IFF_UP and IFF_RUNNING. Perl is an essential package of Debian.
-  `perl -e 'socket($s,2,2,0) && ioctl($s,0x8914,pack("a16sx22","lo",65)) || exit 1' 2>/dev/null`,
-  `python3 -c 'import fcntl,socket,struct;fcntl.ioctl(socket.socket(2,2),0x8914,struct.pack("16sh22x",b"lo",65))' 2>/dev/null`,
-].join(" || ");
 
 const HELPER = programBeside(import.meta.url, "loopback-listener");
 const OPEN_MS = 20_000;
@@ -54,19 +44,16 @@ export async function openMachineLoopback(): Promise<OpenLoopback> {
 
 /** A socket belongs to the namespace that it was created in, so a helper creates it there and hands it over. */
 async function inNamespace(hasUser: boolean): Promise<OpenLoopback> {
-  const [program = "", ...argv] = [
-    ...["unshare", hasUser ? "-rn" : "-n", "--", "sh", "-c", `{ ${LOOPBACK_UP}; } && exec "$@"`, "loopback"],
-    ...[process.execPath, HELPER],
-  ];
+  const user = hasUser ? [step("own_user")] : [];
+  const steps = [...user, step("call", "unshare", NEW_NETWORK), step("loopback_up"), step("start")];
+  const [program = "", ...argv] = isolated(steps, [process.execPath, HELPER]);
   const helper = spawn(program, argv, { stdio: ["ignore", "ignore", "ignore", "ipc"], env: toolEnvironment(null) });
   const timer = setTimeout(() => helper.kill("SIGKILL"), OPEN_MS);
   try {
     const listener = await listenerOf(helper);
-    const files = ["net", ...(hasUser ? ["user"] : [])].map((kind) => openSync(`/proc/${helper.pid}/ns/${kind}`, "r"));
-    const [net, user] = files.map((file) => `/proc/${process.pid}/fd/${file}`);
-    const enterUser = user === undefined ? [] : [`--user=${user}`, "--preserve-credentials"];
+    const files = [...(hasUser ? ["user"] : []), "net"].map((kind) => openSync(`/proc/${helper.pid}/ns/${kind}`, "r"));
     return {
-      network: { enter: ["nsenter", ...enterUser, `--net=${net}`, "--"] },
+      network: { enter: files.map((file) => `/proc/${process.pid}/fd/${file}`) },
       listener,
       close() {
         listener.close();
@@ -83,6 +70,6 @@ function listenerOf(helper: ChildProcess): Promise<Server> {
   return new Promise((resolve, reject) => {
     helper.once("message", (_message, handle) => resolve(handle as Server));
     helper.once("error", reject);
-    helper.once("exit", () => reject(new Error("No program could bring up loopback in a network namespace")));
+    helper.once("exit", () => reject(new Error("Loopback could not be enabled in a network namespace")));
   });
 }

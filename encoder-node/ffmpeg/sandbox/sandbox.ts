@@ -1,8 +1,9 @@
-// Builds the command line that runs a tool in its own root, with programs of util-linux only. Pure.
+// Builds the command line that runs a tool in its own root. Pure.
 import { constants } from "node:os";
-import { join } from "node:path";
-import { type HardLimits, limitArguments, type RunLimits } from "../limits.ts";
+import { dirname, join } from "node:path";
+import type { HardLimits, RunLimits } from "../limits.ts";
 import type { ProcessEnd } from "../process-group.ts";
+import { isolated, limitSteps, quoted, type Step, step } from "./program.ts";
 
 /** A file or folder that a run sees, under the same path as outside the sandbox. */
 export type Mount = {
@@ -35,8 +36,8 @@ export type Sandbox = {
   readonly hasProc: boolean;
   /** The mounts of all runs. */
   readonly mounts: readonly Mount[];
-  /** The command prefix that filters system calls (seccomp.ts); empty where it does not work. */
-  readonly filter: readonly string[];
+  /** The filter of system calls (seccomp.ts); null where it does not work. */
+  readonly filter: string | null;
 };
 
 /** An unprivileged user that root chooses, with the groups that its devices need. */
@@ -50,9 +51,7 @@ export type SandboxedRun = {
   readonly cwd: string;
   /** Null with the privilege `user`: its user namespace has no other user. */
   readonly user: ScratchUser | null;
-  /**
-   * The command prefix that enters an existing network namespace and its user namespace. Null: a new, empty network.
-   */
+  /** Files of an existing user namespace, if it has one, and its network namespace. Null: a new, empty network. */
   readonly enterNetwork: readonly string[] | null;
   readonly limits: RunLimits;
   readonly hardLimits: HardLimits;
@@ -61,114 +60,85 @@ export type SandboxedRun = {
   readonly niceness: number;
 };
 
-const OPTIONS: Readonly<Record<Mount["as"], string>> = {
-  // A user namespace cannot clear the flags of mounts that it inherits. Repeating the flags here always succeeds.
-  system: "rbind,ro,nosuid,nodev",
-  tool: "bind,ro,nosuid,nodev",
-  read: "bind,ro,nosuid,nodev,noexec",
-  write: "bind,rw,nosuid,nodev,noexec",
-  device: "rbind",
+/** Flags of mount(2): MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC; MS_REC binds the mounts below, too. */
+const [READ_ONLY, NO_SETUID, NO_DEVICES, NO_PROGRAMS, RECURSIVE] = [1, 2, 4, 8, 16_384];
+const DATA = NO_SETUID | NO_DEVICES | NO_PROGRAMS;
+const FLAGS: Readonly<Record<Mount["as"], readonly [flags: number, recursive: number]>> = {
+  system: [READ_ONLY | NO_SETUID | NO_DEVICES, RECURSIVE],
+  tool: [READ_ONLY | NO_SETUID | NO_DEVICES, 0],
+  read: [READ_ONLY | DATA, 0],
+  write: [DATA, 0],
+  device: [0, RECURSIVE],
 };
-/** The root holds only mount points and the mount table. */
-const ROOT_OPTIONS = "mode=755,size=1m,nosuid,nodev,noexec";
-const PROC_OPTIONS = "ro,nosuid,nodev,noexec,hidepid=2";
 
-/** Exit code when the setup fails before the tool starts. The message is in stderr. */
-const SETUP_FAILED = 125;
-
-const OWN_USER = ["unshare", "--user", "--map-root-user", "--"];
-
-const REPLACED = `|| { echo "sandbox: the source was replaced" >&2; exit ${SETUP_FAILED}; }`;
+/** CLONE_NEWNS, CLONE_NEWIPC and CLONE_NEWPID of clone(2); CLONE_NEWNET. */
+const NAMESPACES = 0x20000 | 0x8000000 | 0x20000000;
+export const NEW_NETWORK = 0x40000000;
+/** MS_REC and MS_PRIVATE; MS_REMOUNT and MS_BIND. */
+const PRIVATE = 0x44000;
+const REMOUNT = 0x1020;
+/** SECBIT_NOROOT and its lock (capabilities(7)): the namespace's root is an ordinary user. */
+const NO_ROOT = 3;
 
 /** The whole command line. The tool's own command comes last. */
 export function sandboxedCommand(sandbox: Sandbox, run: SandboxedRun): string[] {
   const { privilege, rootFolder } = sandbox;
-  // A separate user namespace also within an existing network: otherwise the kernel counts the processes of all its
-  // runs together.
-  const enter = [...(run.enterNetwork ?? []), ...(privilege === "user" ? OWN_USER : [])];
-  return [
-    ...(run.niceness > 0 ? ["nice", "-n", String(run.niceness)] : []),
-    ...enter,
+  const steps = [
+    ...(run.niceness > 0 ? [`setpriority 0, 0, getpriority(0, 0) + ${run.niceness};`] : []),
+    ...(run.enterNetwork ? [step("enter", ...run.enterNetwork)] : []),
+    // Also within an existing network: otherwise the kernel counts the processes of all its runs together.
+    ...(privilege === "user" ? [step("own_user")] : []),
     // After the change of user namespace, which clears the parent-death signal (prctl(2), PR_SET_PDEATHSIG).
-    ...["setpriv", "--pdeathsig", "KILL", "--"],
-    ...["unshare", "--mount", "--pid", "--ipc", ...(run.enterNetwork ? [] : ["--net"])],
-    ...["--fork", "--kill-child=KILL", "--", "sh", "-c", setupScript(sandbox, run), "sandbox"],
+    step("end_with_parent"),
+    step("call", "unshare", NAMESPACES | (run.enterNetwork ? 0 : NEW_NETWORK)),
+    "if (my $first = branch()) { exit end_of($first) }",
+    // The first process of the namespaces builds the root and waits for the tool: the kernel shields a namespace's first
+    // process from signals that must be able to end the tool.
+    step("end_with_parent"),
+    step("note", "/proc/self/oom_score_adj", `${run.oomScore}`),
+    ...rootSteps(sandbox, run.mounts),
+    'chdir "/";',
+    "if (my $tool = branch()) { exit end_of($tool) }",
     // A process in a chroot cannot create user namespaces, so it cannot regain the privileges that it drops.
-    ...["unshare", "--root", rootFolder, "--wd", run.cwd, "--"],
-    ...["setpriv", ...privileges(run.user), "--"],
-    ...["prlimit", ...limitArguments(run.limits, run.hardLimits), "--"],
-    ...sandbox.filter,
-    ...run.command,
+    `chroot $root && chdir ${quoted(run.cwd)} or fail("chroot: $!");`,
+    step("drop_bounding"),
+    ...(run.user ? userSteps(run.user) : [step("call", "prctl", 28, NO_ROOT, 0, 0, 0)]),
+    ...limitSteps(run.limits, run.hardLimits),
+    step("drop_privileges"),
+    ...(sandbox.filter === null ? [] : [step("filter", sandbox.filter)]),
+    step("start"),
+  ];
+  return isolated(steps, run.command, rootFolder);
+}
+
+const userSteps = ({ uid, groups }: ScratchUser): Step[] => [
+  `call("setgroups", ${groups.length}, pack("L*", ${groups.join(", ")}));`,
+  step("call", "setresgid", uid, uid, uid),
+  step("call", "setresuid", uid, uid, uid),
+];
+
+/** Mounts a root that holds only mount points, and in it everything that the run sees. */
+function rootSteps({ privilege, rootFolder, hasProc, mounts: common }: Sandbox, own: readonly Mount[]): Step[] {
+  const mounts = [...common, ...own];
+  const folders = mounts.map(({ path, isFolder }) => (isFolder ? path : dirname(path)));
+  return [
+    "umask 022;",
+    step("call", "mount", "none", "/", 0, PRIVATE, 0),
+    step("call", "mount", "tmpfs", rootFolder, "tmpfs", DATA, "mode=755,size=1m"),
+    ...[...new Set(["/proc", ...folders])].map((path) => step("folder", path)),
+    ...mounts.flatMap(({ path, isFolder }) => (isFolder ? [] : [step("note", join(rootFolder, path), "")])),
+    ...mounts.map(({ from, path, as }) => step("mount_at", from, path, ...FLAGS[as])),
+    ...(hasProc
+      ? [step("call", "mount", "proc", join(rootFolder, "proc"), "proc", READ_ONLY | DATA, "hidepid=2")]
+      : []),
+    // Somebody may have replaced a folder of the path by a link after the node had opened the file.
+    ...mounts.flatMap(({ path, inode }) => (inode === undefined ? [] : [step("require_inode", path, inode)])),
+    // With root's privileges the tool has another user, which cannot write to the root folder anyway.
+    ...(privilege === "user" ? [step("call", "mount", "none", rootFolder, 0, REMOUNT | READ_ONLY | DATA, 0)] : []),
   ];
 }
 
-const NO_CAPABILITIES = ["--inh-caps=-all", "--bounding-set=-all", "--no-new-privs"];
-
-function privileges(user: ScratchUser | null): string[] {
-  if (!user) return [...NO_CAPABILITIES, "--securebits=+noroot,+noroot_locked"];
-  const groups = user.groups.length > 0 ? ["--groups", user.groups.join(",")] : ["--clear-groups"];
-  return ["--reuid", String(user.uid), "--regid", String(user.uid), ...groups, ...NO_CAPABILITIES];
-}
-
-/**
- * The script of the first process in the new namespaces: it builds the root, starts the tool and waits for it. The
- * shell stays, because the kernel shields a namespace's first process from signals that must be able to end the tool.
- * The shell's own messages about how the tool ended are discarded.
- */
-function setupScript(
-  { privilege, rootFolder, hasProc, mounts: common }: Sandbox,
-  { mounts, oomScore }: SandboxedRun,
-): string {
-  const all = [...common, ...mounts];
-  const inside = (path: string): string => quoted(join(rootFolder, path));
-  const folders = all.map(({ path, isFolder }) => (isFolder ? path : join(path, "..")));
-  const files = all.filter(({ isFolder }) => !isFolder).map(({ path }) => path);
-  const fail = `|| exit ${SETUP_FAILED}`;
-  return [
-    `echo ${oomScore} 2>/dev/null > /proc/self/oom_score_adj`,
-    "umask 022",
-    `mount -t tmpfs -o ${ROOT_OPTIONS} tmpfs ${quoted(rootFolder)} ${fail}`,
-    `mkdir -p -- ${[...new Set(["/proc", ...folders])].map(inside).join(" ")} ${fail}`,
-    ...(files.length > 0 ? [`for f in ${files.map(inside).join(" ")}; do : > "$f" ${fail}; done`] : []),
-    `printf %s ${quoted(mountTable(rootFolder, all, hasProc))} > ${inside("/proc/table")} ${fail}`,
-    `mount -a -T ${inside("/proc/table")} ${fail}`,
-    // Somebody may have replaced a folder of the path by a link after the node had opened the file.
-    ...all.flatMap(({ path, inode }) =>
-      inode === undefined ? [] : [`[ "$(stat -c %d:%i ${inside(path)})" = ${quoted(inode)} ] ${REPLACED}`],
-    ),
-    // With root's privileges the tool has another user, which cannot write to the root folder anyway.
-    ...(privilege === "user" ? [`mount -o remount,bind,ro,nosuid,nodev,noexec ${quoted(rootFolder)} ${fail}`] : []),
-    "cd /",
-    "exec 3>&2 2>/dev/null",
-    // In a subshell, because a shell redirects its own messages together with a command's. Not in the last line,
-    // because some shells replace themselves with the last command, which would then be the namespace's first process.
-    '(exec "$@" 2>&3 3>&-)',
-    "exit $?",
-  ].join("\n");
-}
-
-/** The mounts in the format of fstab(5). */
-function mountTable(rootFolder: string, mounts: readonly Mount[], hasProc: boolean): string {
-  const line = (from: string, path: string, type: string, options: string): string =>
-    `${[from, join(rootFolder, path)].map(escaped).join(" ")} ${type} ${options} 0 0\n`;
-  return [
-    ...mounts.map(({ from, path, as }) => line(from, path, "none", OPTIONS[as])),
-    ...(hasProc ? [line("proc", "/proc", "proc", PROC_OPTIONS)] : []),
-  ].join("");
-}
-
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-
-const escaped = (path: string): string =>
-  path.replace(/[\s\\#]/g, (character) => `\\${character.charCodeAt(0).toString(8).padStart(3, "0")}`);
-
-/**
- * Matches a line of stderr in which a program of the sandbox reports that it failed or could not start the next
- * program.
- */
-export const SANDBOX_FAILURE = /^(?:nice|nsenter|unshare|setpriv|prlimit|mount|mkdir|sandbox|seccomp|sh): /m;
-
-/** Signals that end a program. Shells report them as exit codes from 129 on. */
+/** Signals that end a program. The sandbox reports them as exit codes from 129 on, as shells do. */
 const FATAL_SIGNALS = [
   ...[
     "SIGHUP",

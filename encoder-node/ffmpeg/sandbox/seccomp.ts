@@ -1,10 +1,9 @@
 // A seccomp(2) filter for the tool of a run. It denies system calls that no run needs and through which unprivileged
-// processes reached flaws of the kernel. Perl, an essential package of Debian, sets it without native code. Pure.
+// processes reached flaws of the kernel. Pure.
 
 type Machine = {
-  /** AUDIT_ARCH of audit(7), and the number of `prctl`. */
+  /** AUDIT_ARCH of audit(7). */
   readonly audit: number;
-  readonly prctl: number;
   /** Numbers of the denied calls. Numbers above 400 are the same on all machines. */
   readonly denied: readonly number[];
   readonly clone: number;
@@ -28,7 +27,6 @@ const CLONE3 = 435;
 const MACHINES: Readonly<Partial<Record<NodeJS.Architecture, Machine>>> = {
   x64: {
     audit: 0xc000003e,
-    prctl: 157,
     denied: [
       ...[165, 166, 155, 161, 272, 308, 101, 310, 311, 312, 321, 298, 323, 248, 249, 250, 303, 304],
       ...[175, 313, 246, 320],
@@ -37,7 +35,6 @@ const MACHINES: Readonly<Partial<Record<NodeJS.Architecture, Machine>>> = {
   },
   arm64: {
     audit: 0xc00000b7,
-    prctl: 167,
     denied: [
       ...[40, 39, 41, 51, 97, 268, 117, 270, 271, 272, 280, 241, 282, 217, 218, 219, 264, 265],
       ...[105, 273, 104, 294],
@@ -98,14 +95,8 @@ function encoded(steps: readonly Step[]): Buffer {
   return bytes;
 }
 
-/** prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER) with a struct sock_fprog, then the tool. */
-const SCRIPT =
-  'my ($c, $h) = splice @ARGV, 0, 2; my $f = pack "H*", $h; my $p = pack "Sx![P]P", length($f) / 8, $f; ' +
-  'syscall($c, 22, 2, $p, 0, 0) == 0 or die "seccomp: $!\\n"; exec { $ARGV[0] } @ARGV or die "seccomp: $ARGV[0]: $!\\n"';
-
-/** The command prefix that sets the filter, which needs `no_new_privs`. Empty on machines with unknown numbers. */
-export function seccompPrefix(machine: NodeJS.Architecture): string[] {
+/** The program of the filter in hexadecimal digits; null on machines with unknown numbers. It needs `no_new_privs`. */
+export function seccompFilter(machine: NodeJS.Architecture): string | null {
   const numbers = MACHINES[machine];
-  if (!numbers) return [];
-  return ["perl", "-e", SCRIPT, "--", String(numbers.prctl), encoded(filterSteps(numbers)).toString("hex")];
+  return numbers ? encoded(filterSteps(numbers)).toString("hex") : null;
 }

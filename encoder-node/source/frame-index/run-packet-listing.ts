@@ -12,7 +12,7 @@ import { CRASH_SIGNALS } from "../../ffmpeg/command-result.ts";
 import type { Tool } from "../../ffmpeg/discover/locate.ts";
 import { probeLimits } from "../../ffmpeg/limits.ts";
 import { type ConfinedRun, confine } from "../../ffmpeg/sandbox/confine.ts";
-import { SANDBOX_FAILURE } from "../../ffmpeg/sandbox/sandbox.ts";
+import { SANDBOX_FAILURE } from "../../ffmpeg/sandbox/program.ts";
 import { RANGE_INPUT_OPTIONS, type RangeInput } from "../ranges/range-proxy.ts";
 
 /** A local file by its absolute path, or an input of the range proxy. */

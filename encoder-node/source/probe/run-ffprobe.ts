@@ -9,7 +9,7 @@ import type { Tool } from "../../ffmpeg/discover/locate.ts";
 import { probeLimits } from "../../ffmpeg/limits.ts";
 import type { ProcessEnd } from "../../ffmpeg/process-group.ts";
 import { type ConfinedRun, confine } from "../../ffmpeg/sandbox/confine.ts";
-import { SANDBOX_FAILURE } from "../../ffmpeg/sandbox/sandbox.ts";
+import { SANDBOX_FAILURE } from "../../ffmpeg/sandbox/program.ts";
 import { readStart } from "../../folders/open-source.ts";
 
 const TIMEOUT_MS = 60_000;
