@@ -1,17 +1,15 @@
-// Runs an ffmpeg or ffprobe command: watches its progress and limits, and kills it with all processes that it started.
+// Runs an ffmpeg command that encodes: watches its progress, its disk and its limits.
 import { readdir } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { basename } from "node:path";
-import type { Readable } from "node:stream";
 import { messageOf } from "#shared/log.ts";
-import { guarded } from "../async/guarded.ts";
 import type { CommandFailure, CommandResult } from "./command-result.ts";
 import { UNFILLED_AUDIO_GAP } from "./error-lines.ts";
 import { DISK_RESERVE_BYTES, encodeLimits, type RunLimits } from "./limits.ts";
 import { freeBytes, freeFiles, thisMachine } from "./machine.ts";
-import { type ProcessEnd, type ProcessGroup, startGroup } from "./process-group.ts";
 import { INITIAL_PROGRESS, type Progress, readProgress } from "./read-progress.ts";
-import { type ConfinedRun, confine, type RunNetwork } from "./sandbox/confine.ts";
+import { type RunningTool, runTool, type ToolEnd } from "./run-tool.ts";
+import type { RunNetwork } from "./sandbox/confine.ts";
 
 export type Command = {
   /** The path of the tool. */
@@ -49,10 +47,6 @@ export type Command = {
   readonly limits?: Partial<RunLimits> | undefined;
 };
 
-/** Why a run failed or was stopped. */
-type Cause = Pick<CommandFailure, "reason" | "signal">;
-
-const STDERR_TAIL_BYTES = 8192;
 /** A run that writes 1 GB/s cannot use up the disk reserve between two checks. */
 const DISK_CHECK_MS = 250;
 
@@ -63,91 +57,72 @@ const FILES_CHECK_MS = 1000;
 /** Expected counts are estimates when the frame rate varies, so only a large excess counts. */
 const isRunaway = (frame: number, expected: number): boolean => frame > expected * 1.5 + 250;
 
-/**
- * Runs a command within the limits of limits.ts. Always resolves. After an abort, a stall or an exceeded limit the
- * process group gets SIGKILL. Nobody needs its output, and ffmpeg 7 with `-nostdin` ignores SIGTERM and keeps encoding.
- */
+/** Runs a command within the limits of limits.ts, as `runTool` does. Always resolves. */
 export async function runCommand(command: Command): Promise<CommandResult> {
-  const machine = await thisMachine(command.writesNothing ? null : command.cwd);
-  const limits = { ...encodeLimits(command, machine), ...command.limits };
+  const { path: tool, cwd, writesNothing = false } = command;
+  const folder = writesNothing ? null : cwd;
+  const limits = { ...encodeLimits(command, await thisMachine(folder)), ...command.limits };
+  let checks: NodeJS.Timeout[] = [];
+  const onStart = (running: RunningTool): void => {
+    command.onStart?.(running.stderr);
+    if (!writesNothing) checks = checkFolder(cwd, limits.files, running);
+  };
   try {
-    const confined = await confine({
-      tool: command.path,
-      argv: command.argv,
-      reads: command.reads ?? [],
+    return resultOf(
+      await runTool({ ...command, tool, folder, limits, onStart, onText: progressReader(command) }),
       limits,
-      folder: command.writesNothing ? null : command.cwd,
-      network: command.network ?? "none",
-      inHardware: command.inHardware ?? false,
-    });
-    if (command.signal?.aborted) return { ok: false, reason: "aborted", exitCode: null, stderrTail: "" };
-    const group = startGroup({ ...confined, cwd: command.cwd });
-    if (group.pid !== undefined) confined.started(group.pid);
-    return await watch(group, confined, command, limits);
+    );
   } catch (error) {
     return { ok: false, reason: "exit", exitCode: null, stderrTail: cannotStart(command, error) };
-  }
-}
-
-async function watch(
-  group: ProcessGroup,
-  confined: ConfinedRun,
-  command: Command,
-  limits: RunLimits,
-): Promise<CommandResult> {
-  const stderr = keepTail(group.stderr);
-  command.onStart?.(stderr);
-  const startedAt = performance.now();
-  const stopping = stopper(group);
-  const stop = (reason: CommandFailure["reason"]) => (): void => stopping.stop({ reason });
-  const abort = stop("aborted");
-  const stall = setTimeout(() => {
-    if (command.mayWait?.()) stall.refresh();
-    else stop("stalled")();
-  }, command.stallMs);
-  const wall = setTimeout(() => {
-    if (command.mayWait?.()) wall.refresh();
-    else stop("time")();
-  }, limits.wallMs);
-  const checkDisk = (): void => void whenDiskIsFull(command.cwd, stop("disk"));
-  const disk = command.writesNothing ? undefined : setInterval(checkDisk, DISK_CHECK_MS);
-  const checkFiles = (): void => void whenTooManyFiles(command.cwd, limits.files, stop("files"));
-  const files = command.writesNothing ? undefined : setInterval(checkFiles, FILES_CHECK_MS);
-  let problem = "";
-  const onError = (error: unknown): void => {
-    problem ||= `\nThe node cannot handle the progress: ${messageOf(error)}`;
-    stop("exit")();
-  };
-  watchProgress(group.stdout, command, { onAdvance: () => stall.refresh(), onRunaway: stop("frames"), onError });
-  command.signal?.addEventListener("abort", abort);
-  try {
-    const end = confined.endOf(await group.ended);
-    const cause = stopping.cause();
-    if (!cause && end.exitCode === 0 && !UNFILLED_AUDIO_GAP.test(stderr())) return { ok: true };
-    const why = cause ?? causeOf(end, limits, performance.now() - startedAt);
-    return { ok: false, ...why, exitCode: end.exitCode, stderrTail: stderr() + problem };
   } finally {
-    clearTimeout(stall);
-    clearTimeout(wall);
-    clearInterval(disk);
-    clearInterval(files);
-    command.signal?.removeEventListener("abort", abort);
+    for (const check of checks) clearInterval(check);
   }
 }
 
-async function whenDiskIsFull(folder: string, act: () => void): Promise<void> {
-  if ((await freeBytes(folder)) < DISK_RESERVE_BYTES / 2 || (await freeFiles(folder)) < FREE_FILES) act();
+function checkFolder(folder: string, mostFiles: number, running: RunningTool): NodeJS.Timeout[] {
+  const checkDisk = async (): Promise<void> => {
+    const isFull = (await freeBytes(folder)) < DISK_RESERVE_BYTES / 2 || (await freeFiles(folder)) < FREE_FILES;
+    if (isFull) running.stop("disk");
+  };
+  const checkFiles = async (): Promise<void> => {
+    if ((await readdir(folder).catch(() => [])).length > mostFiles) running.stop("files");
+  };
+  return [setInterval(() => void checkDisk(), DISK_CHECK_MS), setInterval(() => void checkFiles(), FILES_CHECK_MS)];
 }
 
-async function whenTooManyFiles(folder: string, most: number, act: () => void): Promise<void> {
-  if ((await readdir(folder).catch(() => [])).length > most) act();
+function progressReader({ onProgress, expectedFrames }: Command): (text: string, running: RunningTool) => void {
+  let reading = INITIAL_PROGRESS;
+  return (text, running) => {
+    const before = reading.progress;
+    reading = readProgress(reading, text);
+    const { progress } = reading;
+    if (progress === before) return;
+    if (progress.frame > before.frame || progress.outTimeMs > before.outTimeMs) running.advance();
+    if (expectedFrames != null && isRunaway(progress.frame, expectedFrames)) running.stop("frames");
+    onProgress?.(progress);
+  };
+}
+
+function resultOf(end: ToolEnd, limits: RunLimits): CommandResult {
+  const { exitCode, stopped, stderr, thrown } = end;
+  const failed = { ok: false, exitCode } as const;
+  if (stopped !== null && stopped !== "output") return { ...failed, reason: stopped, stderrTail: stderr };
+  if (thrown !== null) {
+    const problem = `The node cannot handle the progress: ${messageOf(thrown)}`;
+    return { ...failed, reason: "exit", stderrTail: `${stderr}\n${problem}` };
+  }
+  if (exitCode === 0 && !UNFILLED_AUDIO_GAP.test(stderr)) return { ok: true };
+  return { ...failed, ...causeOf(end, limits), stderrTail: stderr };
 }
 
 /** Exit codes of ffmpeg (ffmpeg.c) after every signal that asks it to stop, including SIGXCPU. */
 const STOPPED_BY_SIGNAL: ReadonlySet<number | null> = new Set([123, 255]);
 
 /** The cause of a failure that this process did not trigger: ffmpeg's own error, a kernel limit, or another signal. */
-function causeOf({ exitCode, signal }: ProcessEnd, { cpuSeconds, exceededByFile }: RunLimits, tookMs: number): Cause {
+function causeOf(
+  { exitCode, signal, tookMs }: ToolEnd,
+  { cpuSeconds, exceededByFile }: RunLimits,
+): Pick<CommandFailure, "reason" | "signal"> {
   const mayHaveUsedUpCpu = tookMs * availableParallelism() >= cpuSeconds * 1000;
   if (signal === "SIGXCPU" || (STOPPED_BY_SIGNAL.has(exitCode) && mayHaveUsedUpCpu)) return { reason: "time" };
   if (signal === "SIGXFSZ") return { reason: exceededByFile };
@@ -158,43 +133,4 @@ function causeOf({ exitCode, signal }: ProcessEnd, { cpuSeconds, exceededByFile 
 function cannotStart({ path }: Command, error: unknown): string {
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
   return `Cannot start ${basename(path)}: ${code}`;
-}
-
-function keepTail(stream: Readable): () => string {
-  let tail = Buffer.alloc(0);
-  stream.on("data", (chunk: Buffer) => {
-    tail = Buffer.concat([tail, chunk]).subarray(-STDERR_TAIL_BYTES);
-  });
-  return () => tail.toString();
-}
-
-type Stopper = { stop(cause: Cause): void; cause(): Cause | null };
-
-/** Kills the group once and keeps the first cause. */
-function stopper(group: ProcessGroup): Stopper {
-  let first: Cause | null = null;
-  return {
-    stop(cause) {
-      if (first || group.pid === undefined) return;
-      first = cause;
-      group.kill();
-    },
-    cause: () => first,
-  };
-}
-
-type Watcher = { onAdvance(): void; onRunaway(): void; onError(error: unknown): void };
-
-function watchProgress(stdout: Readable, { onProgress, expectedFrames }: Command, watcher: Watcher): void {
-  let reading = INITIAL_PROGRESS;
-  const read = (text: string): void => {
-    const before = reading.progress;
-    reading = readProgress(reading, text);
-    const { progress } = reading;
-    if (progress === before) return;
-    if (progress.frame > before.frame || progress.outTimeMs > before.outTimeMs) watcher.onAdvance();
-    if (expectedFrames != null && isRunaway(progress.frame, expectedFrames)) watcher.onRunaway();
-    onProgress?.(progress);
-  };
-  stdout.setEncoding("utf8").on("data", guarded(read, watcher.onError));
 }

@@ -23,7 +23,7 @@ export type Confinement = {
   readonly reads: readonly string[];
   readonly network: RunNetwork;
   /** True if the run gets the GPU's devices. False by default. */
-  readonly inHardware?: boolean;
+  readonly inHardware?: boolean | undefined;
   readonly limits: RunLimits;
 };
 

@@ -1,17 +1,13 @@
 // Runs an ffprobe that lists packets of a source, and streams its output.
-
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import { ALLOWED_DECODERS } from "#shared/media/decoders.ts";
 import { ALLOWED_DEMUXERS } from "#shared/media/demuxers.ts";
 import { MAX_DECODED_PIXELS } from "#shared/plan/command/opening-arguments.ts";
-import { guarded } from "../../async/guarded.ts";
 import { CRASH_SIGNALS } from "../../ffmpeg/command-result.ts";
 import type { Tool } from "../../ffmpeg/discover/locate.ts";
 import { probeLimits } from "../../ffmpeg/limits.ts";
-import { type ConfinedRun, confine } from "../../ffmpeg/sandbox/confine.ts";
+import { runTool } from "../../ffmpeg/run-tool.ts";
 import { SANDBOX_FAILURE } from "../../ffmpeg/sandbox/program.ts";
 import { RANGE_INPUT_OPTIONS, type RangeInput } from "../ranges/range-proxy.ts";
 
@@ -60,58 +56,37 @@ export async function runPacketListing(
   signal: AbortSignal,
   onText: (text: string) => boolean,
 ): Promise<boolean> {
-  const confined = await confinedListing({ ffprobe, source, argv });
-  signal.throwIfAborted();
-  const child = spawn(confined.program, confined.argv, { env: confined.env, stdio: ["ignore", "pipe", "pipe"] });
-  confined.started(child.pid);
-  const kill = (): void => void child.kill("SIGKILL");
-  let timeout: string | null = null;
-  let isStopped = false;
-  const endAfter = (ms: number, how: string): NodeJS.Timeout =>
-    setTimeout(() => {
-      timeout = `${how} ${ms / 1000} s`;
-      kill();
-    }, ms);
-  const stall = endAfter(STALL_MS, "made no progress for");
-  const wall = endAfter(LISTING_TIMEOUT_MS, "was not complete after");
-  signal.addEventListener("abort", kill);
-  let stderr = "";
-  const take = (text: string): void => {
-    stall.refresh();
-    if (isStopped || onText(text)) return;
-    isStopped = true;
-    kill();
-  };
-  let thrown: unknown = null;
-  const stop = (error: unknown): void => {
-    thrown ??= error;
-    kill();
-  };
-  child.stdout.setEncoding("utf8").on("data", guarded(take, stop));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    stderr ||= text;
-  });
-  try {
-    const [code, by] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];
-    const { exitCode, signal: killedBy } = confined.endOf({ exitCode: code, signal: by });
-    signal.throwIfAborted();
-    if (thrown !== null) throw thrown;
-    if (isStopped || (killedBy !== null && (killedBy === "SIGXCPU" || CRASH_SIGNALS.has(killedBy)))) return false;
-    if (timeout !== null || exitCode === null || SANDBOX_FAILURE.test(stderr)) {
-      const how = timeout ?? (killedBy === null ? "could not start" : `was killed (${killedBy})`);
-      throw new AppError("node_failed", `Reading the input's frames ${how} on this node.`);
-    }
-    return exitCode === 0 && stderr === "";
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof AppError) throw error;
+  const end = await runTool({
+    tool: ffprobe.path,
+    argv: ["-v", "error", ...argv, ...inputArguments(source)],
+    folder: null,
+    limits: probeLimits(LISTING_TIMEOUT_MS),
+    ...("url" in source ? { network: source.network } : { reads: [source.path] }),
+    signal,
+    stallMs: STALL_MS,
+    onText(text, { advance, stop }) {
+      advance();
+      if (!onText(text)) stop("output");
+    },
+  }).catch((error: unknown) => {
     throw new AppError("node_failed", `The node could not run ffprobe (${messageOf(error)}).`, { cause: error });
-  } finally {
-    clearTimeout(stall);
-    clearTimeout(wall);
-    signal.removeEventListener("abort", kill);
+  });
+  signal.throwIfAborted();
+  const { exitCode, signal: killedBy, stopped, stderr, thrown } = end;
+  if (thrown !== null) throw thrown;
+  if (stopped === "output" || killedBy === "SIGXCPU" || (killedBy !== null && CRASH_SIGNALS.has(killedBy)))
+    return false;
+  if (stopped !== null || exitCode === null || SANDBOX_FAILURE.test(stderr)) {
+    const how = HOW_STOPPED[stopped ?? ""] ?? (killedBy === null ? "could not start" : `was killed (${killedBy})`);
+    throw new AppError("node_failed", `Reading the input's frames ${how} on this node.`);
   }
+  return exitCode === 0 && stderr === "";
 }
+
+const HOW_STOPPED: Readonly<Record<string, string>> = {
+  stalled: `made no progress for ${STALL_MS / 1000} s`,
+  time: `was not complete after ${LISTING_TIMEOUT_MS / 1000} s`,
+};
 
 /** Like `runPacketListing`, by whole lines. */
 export function runPacketListingByLine(
@@ -172,20 +147,4 @@ export function splitLines(onLine: (line: string) => boolean): (text: string) =>
     rest = lines.pop() ?? "";
     return lines.every(onLine) && rest.length <= MAX_LINE_CHARS;
   };
-}
-
-async function confinedListing({ ffprobe, source, argv }: PacketListing): Promise<ConfinedRun> {
-  try {
-    return await confine({
-      tool: ffprobe.path,
-      argv: ["-v", "error", ...argv, ...inputArguments(source)],
-      folder: null,
-      limits: probeLimits(LISTING_TIMEOUT_MS),
-      ...("url" in source
-        ? { reads: [], network: source.network }
-        : { reads: [source.path], network: "none" as const }),
-    });
-  } catch (error) {
-    throw new AppError("node_failed", `The node could not run ffprobe (${messageOf(error)}).`, { cause: error });
-  }
 }

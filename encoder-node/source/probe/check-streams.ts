@@ -1,12 +1,12 @@
 // Checks that ffmpeg finds the same streams in a source as the probe from which its commands are planned.
-import { execFile } from "node:child_process";
 import { AppError } from "#shared/errors.ts";
 import { chosenAudio, chosenVideo } from "#shared/media/choose-streams.ts";
 import { fraction, type MediaProbe, type ProbedStream } from "#shared/media/media-probe.ts";
 import { openingArguments, type PlannedInput } from "#shared/plan/command/opening-arguments.ts";
 import type { Tool } from "../../ffmpeg/discover/locate.ts";
 import { probeLimits } from "../../ffmpeg/limits.ts";
-import { confine, type RunNetwork } from "../../ffmpeg/sandbox/confine.ts";
+import { runTool } from "../../ffmpeg/run-tool.ts";
+import type { RunNetwork } from "../../ffmpeg/sandbox/confine.ts";
 
 const TIMEOUT_MS = 60_000;
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
@@ -127,20 +127,15 @@ async function listStreams(
   { path, loopback, network = "none" }: CheckedSource,
   signal: AbortSignal,
 ): Promise<ListedStream[]> {
-  const confined = await confine({
+  const { stderr: text } = await runTool({
     tool: ffmpeg.path,
     argv: openingArguments([{ path, options: VERBOSE, ...(loopback ? { loopback } : {}) }]),
     limits: probeLimits(TIMEOUT_MS),
     folder: null,
     reads: loopback ? [] : [path],
     network,
-  });
-  signal.throwIfAborted();
-  const limits = { timeout: TIMEOUT_MS, killSignal: "SIGKILL", maxBuffer: MAX_ANSWER_BYTES, signal } as const;
-  const text = await new Promise<string>((resolve) => {
-    const options = { ...limits, env: confined.env };
-    const { pid } = execFile(confined.program, confined.argv, options, (_error, _stdout, stderr) => resolve(stderr));
-    confined.started(pid);
+    signal,
+    stderrBytes: MAX_ANSWER_BYTES,
   });
   signal.throwIfAborted();
   const streams = [...text.matchAll(STREAM)].map(([, numbers = "", type = "", description = ""]) => {

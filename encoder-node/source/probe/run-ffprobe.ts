@@ -1,5 +1,4 @@
 // Runs ffprobe on a local file, so that the file cannot make it open anything else.
-import { type ExecFileException, execFile } from "node:child_process";
 import { AppError } from "#shared/errors.ts";
 import { ALLOWED_DECODERS, DISALLOWED_DECODER, disallowedDecoderMessage } from "#shared/media/decoders.ts";
 import { ALLOWED_DEMUXERS } from "#shared/media/demuxers.ts";
@@ -7,14 +6,14 @@ import { MAX_DECODED_PIXELS } from "#shared/plan/command/opening-arguments.ts";
 import { CRASH_SIGNALS } from "../../ffmpeg/command-result.ts";
 import type { Tool } from "../../ffmpeg/discover/locate.ts";
 import { probeLimits } from "../../ffmpeg/limits.ts";
-import type { ProcessEnd } from "../../ffmpeg/process-group.ts";
-import { type ConfinedRun, confine } from "../../ffmpeg/sandbox/confine.ts";
+import { runTool, type ToolEnd } from "../../ffmpeg/run-tool.ts";
 import { SANDBOX_FAILURE } from "../../ffmpeg/sandbox/program.ts";
 import { readStart } from "../../folders/open-source.ts";
 
 const TIMEOUT_MS = 60_000;
 /** Read as JSON, a text takes up to fifty times its memory. */
-const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
+const MAX_OUTPUT_CHARS = 4 * 1024 * 1024;
+const STDERR_BYTES = 1024 * 1024;
 
 /** Values of `-format_whitelist` and `-codec_whitelist`. */
 export type AllowedFormats = { readonly demuxers: string; readonly decoders: string };
@@ -58,56 +57,48 @@ async function startFfprobe({ ffprobe, path, options, signal, allowed = MEDIA }:
     ...["-max_pixels", String(MAX_DECODED_PIXELS)],
     ...[...options, "-of", "json", `file:${path}`],
   ];
-  const limits = { timeout: TIMEOUT_MS, killSignal: "SIGKILL", maxBuffer: MAX_OUTPUT_BYTES, signal } as const;
-  const confined = await confinedProbe(ffprobe, argv, path);
-  signal?.throwIfAborted();
-  return new Promise((resolve, reject) => {
-    const { program, argv: args, env } = confined;
-    const { pid } = execFile(program, args, { ...limits, env }, (error, stdout, stderr) => {
-      if (!error) resolve({ stdout, stderr });
-      else reject(signal?.aborted ? signal.reason : probeFailure(error, stderr, confined));
-    });
-    confined.started(pid);
-  });
-}
-
-async function confinedProbe(ffprobe: Tool, argv: readonly string[], path: string): Promise<ConfinedRun> {
-  const limits = probeLimits(TIMEOUT_MS);
-  try {
-    return await confine({ tool: ffprobe.path, argv, folder: null, reads: [path], network: "none", limits });
-  } catch (error) {
+  const run = { tool: ffprobe.path, argv, folder: null, reads: [path], limits: probeLimits(TIMEOUT_MS) };
+  let stdout = "";
+  const end = await runTool({
+    ...run,
+    signal,
+    stderrBytes: STDERR_BYTES,
+    onText(text, { stop }) {
+      stdout += text;
+      if (stdout.length > MAX_OUTPUT_CHARS) stop("output");
+    },
+  }).catch((error: unknown) => {
     throw new AppError("node_failed", "The node cannot run ffprobe: the program does not exist.", { cause: error });
-  }
-}
-
-/** The end of ffprobe itself: execFile reports exit codes and its own error codes in the same member. */
-function endOf({ code, signal }: ExecFileException, confined: ConfinedRun): ProcessEnd {
-  return confined.endOf({ exitCode: typeof code === "number" ? code : null, signal: signal ?? null });
+  });
+  signal?.throwIfAborted();
+  if (end.exitCode === 0 && end.stopped === null) return { stdout, stderr: end.stderr };
+  throw probeFailure(end);
 }
 
 /** ffprobe exits with a code when it cannot read the file. Other ends may be due to the file or to this machine. */
-function probeFailure(error: ExecFileException, stderr: string, confined: ConfinedRun): AppError {
-  const { exitCode, signal } = endOf(error, confined);
-  if (exitCode !== null && !SANDBOX_FAILURE.test(stderr)) {
+function probeFailure({ exitCode, signal, stopped, stderr }: ToolEnd): AppError {
+  const cause = { cause: stderr };
+  if (exitCode !== null && stopped === null && !SANDBOX_FAILURE.test(stderr)) {
     const tooLarge = frameTooLarge(stderr);
     if (tooLarge) return tooLarge;
     const [, decoder] = DISALLOWED_DECODER.exec(stderr) ?? [];
     if (decoder !== undefined) return new AppError("input_codec_not_supported", disallowedDecoderMessage(decoder));
     const message = "The input is damaged or not a readable media file; check that the source is a media file.";
-    return new AppError("input_not_media", message, { cause: error });
+    return new AppError("input_not_media", message, cause);
   }
-  const problem = problemOfFile(error, signal);
-  if (problem !== null)
-    return new AppError("input_not_media", `${problem}; check that it is intact.`, { cause: error });
-  const message = error.killed
-    ? `Reading the input's headers took more than ${TIMEOUT_MS / 1000} s on this node.`
-    : `The node cannot run ffprobe (${signal ?? error.code ?? "unknown error"}).`;
-  return new AppError("node_failed", message, { cause: error });
+  const problem = problemOfFile(stopped, signal);
+  if (problem !== null) return new AppError("input_not_media", `${problem}; check that it is intact.`, cause);
+  const message =
+    stopped === "time"
+      ? `Reading the input's headers took more than ${TIMEOUT_MS / 1000} s on this node.`
+      : `The node cannot run ffprobe (${signal ?? exitCode ?? "unknown error"}).`;
+  return new AppError("node_failed", message, cause);
 }
 
 /** The problem of a file that needs more resources than any media file; null when ffprobe ended otherwise. */
-function problemOfFile({ code }: ExecFileException, signal: ProcessEnd["signal"]): string | null {
-  if (code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER") return "The input's metadata is too large to be read";
+function problemOfFile(stopped: ToolEnd["stopped"], signal: ToolEnd["signal"]): string | null {
+  if (stopped === "output") return "The input's metadata is too large to be read";
+  if (stopped !== null) return null;
   if (signal === "SIGXCPU")
     return "The input's metadata takes far more time to read than the metadata of any media file";
   if (signal && CRASH_SIGNALS.has(signal)) return `The input makes ffprobe crash (${signal})`;
