@@ -13,7 +13,7 @@ COPY package.json package-lock.json deploy/images/install-packages.sh ./
 RUN ./install-packages.sh @20minutes/s3rver @preact/signals commander dashjs drizzle-orm esbuild \
     eventemitter3 hls.js hono miniflare preact url-toolkit wrangler \
   && rm -rf install-packages.sh package-lock.json \
-  # Only these styles are used (encoder-node/burn-in/node-fonts.ts).
+  # Only these styles are used (encoder-node/text/burn-in/node-fonts.ts).
   && find node_modules/@expo-google-fonts -name '*.ttf' ! -path '*/400*' ! -path '*/700Bold/*' -delete
 COPY shared shared
 COPY encoder-node encoder-node

@@ -1,7 +1,8 @@
 // The bit rates that playlists declare for a track, measured from its segments.
-import type { PackagedTrack } from "./segment.ts";
+
+import type { PackagedTrack } from "../codecs/segment.ts";
+import type { TextSpan } from "../text/subtitle-segments.ts";
 import { type Span, spanSeconds } from "./spans.ts";
-import type { TextSpan } from "./text/subtitle-segments.ts";
 
 /** The measured rates of a track, in bits per second. */
 export type Bandwidth = { readonly peak: number; readonly average: number };

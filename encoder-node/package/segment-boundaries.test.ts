@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { assembleSegments, gridRule, type Piece } from "./segment-boundaries.ts";
+import type { Piece } from "../codecs/segment.ts";
+import { assembleSegments, gridRule } from "./segment-boundaries.ts";
 
 /** Pieces of 100 bytes that start at these seconds of the output's timeline. The last piece ends at `end`. */
 function pieces(starts: readonly number[], end: number): Piece[] {

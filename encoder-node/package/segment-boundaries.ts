@@ -1,18 +1,7 @@
 // Assembles segments from the pieces of a track: chooses the boundaries and handles the last segment.
 import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
 import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
-import type { Keyframe, Segment } from "./segment.ts";
-
-/** The smallest unit of a segment: an MP4 fragment or an MPEG-TS file. Times are in ticks. */
-export type Piece = {
-  /** The presentation time of its first frame. */
-  readonly start: number;
-  /** The end of its last frame. */
-  readonly end: number;
-  readonly sizeBytes: number;
-  /** Offsets are relative to the piece. */
-  readonly keyframes: readonly Keyframe[];
-};
+import type { Keyframe, Piece, Segment } from "../codecs/segment.ts";
 
 export type BoundaryRule = {
   /** The minimum duration of a segment, in ticks, unless the whole track is shorter. */

@@ -1,7 +1,7 @@
 // Time spans of a track, and their durations in playlists.
 import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
+import type { PackagedTrack, Segment } from "../codecs/segment.ts";
 import { segmentNumber } from "./package-files.ts";
-import type { PackagedTrack, Segment } from "./segment.ts";
 
 /** A segment, or a keyframe and the time up to the next keyframe. In ticks of the track's timescale. */
 export type Span = { readonly start: number; readonly duration: number; readonly sizeBytes: number };

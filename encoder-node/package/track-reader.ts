@@ -4,13 +4,13 @@ import { type FileHandle, rm, unlink } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
 import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
+import type { CodecDescription } from "../codecs/codec-strings.ts";
+import type { Segment } from "../codecs/segment.ts";
+import { type FileFragment, type FileHead, type FragmentFile, followFragments } from "../mp4/fragment-file.ts";
 import { openFile } from "../run-files/open-file.ts";
 import type { RunFiles } from "../run-files/run-files.ts";
-import type { CodecDescription } from "./codecs/codec-strings.ts";
-import { type FileFragment, type FileHead, type FragmentFile, followFragments } from "./mp4/fragment-file.ts";
 import { TICKS_PER_SECOND } from "./mpegts/ts-packets.ts";
 import { readTsSegment, type TsSegment } from "./mpegts/ts-segments.ts";
-import type { Segment } from "./segment.ts";
 import { type AssembledSegment, assembleSegments, gridRule } from "./segment-boundaries.ts";
 
 /** A complete segment and the location of its bytes. */

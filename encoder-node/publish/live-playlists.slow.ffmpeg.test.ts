@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join, posix } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { runCommand } from "../ffmpeg/run-command.ts";
+import { storageAgent } from "../network/storage-agent.ts";
 import { RunFiles } from "../run-files/run-files.ts";
 import { ffmpeg, planStream, tools } from "../testing/jobs/stream-encode.ts";
 import { type Respond, startTestStorage, type TestStorage } from "../testing/jobs/stream-storage.ts";
 import { silentLog } from "../testing/silent-log.ts";
-import { storageAgent } from "../upload/storage-agent.ts";
 import { openPublication } from "./publication.ts";
 
 const storages = storageAgent("loopback");

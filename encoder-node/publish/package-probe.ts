@@ -3,8 +3,8 @@
 import { languageCode } from "#shared/media/languages.ts";
 import type { MediaProbe, ProbedStream } from "#shared/media/media-probe.ts";
 import type { StreamVariant } from "#shared/plan/streams/planned-stream.ts";
+import type { PackagedTrack } from "../codecs/segment.ts";
 import { bandwidthOf, targetSeconds } from "../package/bandwidth.ts";
-import type { PackagedTrack } from "../package/segment.ts";
 import type { MadeTrack } from "./track-feed.ts";
 
 /** ffprobe's names of the formats. */

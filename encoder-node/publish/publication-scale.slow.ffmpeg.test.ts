@@ -12,10 +12,10 @@ import { expect, it } from "vitest";
 import * as z from "zod";
 import type { UploadPart } from "#shared/protocol/uploads.ts";
 import { runCommand } from "../ffmpeg/run-command.ts";
+import { storageAgent } from "../network/storage-agent.ts";
 import { RunFiles } from "../run-files/run-files.ts";
 import { ffmpeg, planStream, tools } from "../testing/jobs/stream-encode.ts";
 import { silentLog } from "../testing/silent-log.ts";
-import { storageAgent } from "../upload/storage-agent.ts";
 import { openPublication, type PublicationDeps } from "./publication.ts";
 
 const SERVER = new URL("../../local/s3/s3-server.ts", import.meta.url).pathname;

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
 import { AppError } from "#shared/errors.ts";
 import type { CommandResult } from "../ffmpeg/command-result.ts";
 import { runCommand } from "../ffmpeg/run-command.ts";
+import { storageAgent } from "../network/storage-agent.ts";
 import { RunFiles } from "../run-files/run-files.ts";
 import { probeFile } from "../source/probe/probe.ts";
 import { SLOW } from "../testing/few.ts";
@@ -14,7 +15,6 @@ import { ffmpeg, type PlannedEncode, planStream, tools } from "../testing/jobs/s
 import { type Respond, startTestStorage, type TestStorage } from "../testing/jobs/stream-storage.ts";
 import { makeHeldFfmpeg, releaseRuns } from "../testing/processes/held-ffmpeg.ts";
 import { silentLog } from "../testing/silent-log.ts";
-import { storageAgent } from "../upload/storage-agent.ts";
 import { openPublication, type Publication, type PublicationDeps } from "./publication.ts";
 import type { PublicationOptions } from "./publication-options.ts";
 

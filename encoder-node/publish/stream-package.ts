@@ -6,7 +6,7 @@ import { dashManifestFile } from "../package/dash/dash-manifest.ts";
 import type { Growing } from "../package/growing.ts";
 import { hlsTextFiles } from "../package/hls/hls-playlists.ts";
 import { entryFile, inStreamFolder, type TextFile, thumbnailFile } from "../package/package-files.ts";
-import { thumbnailVtt } from "../package/text/text-files.ts";
+import { thumbnailVtt } from "../package/text-files.ts";
 import type { RunFiles } from "../run-files/run-files.ts";
 import { bytesContent, fileContent } from "../upload/content.ts";
 import { madeFile } from "../upload/made-file.ts";

@@ -2,8 +2,8 @@
 import type { SegmentFormat } from "#shared/job/output-spec.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { StreamTrack } from "#shared/plan/streams/planned-stream.ts";
+import type { PackagedTrack, Segment } from "../codecs/segment.ts";
 import { initFile, inStreamFolder, segmentFile, segmentNumber } from "../package/package-files.ts";
-import type { PackagedTrack, Segment } from "../package/segment.ts";
 import type { ReadySegment, TrackHeader, TrackReader } from "../package/track-reader.ts";
 import { openFile } from "../run-files/open-file.ts";
 import { encryptedContent, rangeContent } from "../upload/content.ts";

@@ -11,12 +11,12 @@ import { planQualities, type QualitiesPlan } from "#shared/plan/quality/plan-qua
 import { type QualitySample, readSamples } from "#shared/plan/quality/read-samples.ts";
 import type { Viewing } from "#shared/plan/quality/viewing.ts";
 import { err, ok, type Result } from "#shared/result.ts";
-import { type Burns, placeBurnFiles } from "../burn-in/run-files.ts";
 import { explainFailure } from "../ffmpeg/explain-failure.ts";
 import { runCommand } from "../ffmpeg/run-command.ts";
 import type { LoopbackNetwork } from "../ffmpeg/sandbox/loopback-network.ts";
 import { readText } from "../run-files/open-file.ts";
 import { RunFiles } from "../run-files/run-files.ts";
+import { type Burns, placeBurnFiles } from "../text/burn-in/burn-files.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
 
 export type MeasuredVideo = Viewing & {

@@ -4,15 +4,15 @@ import { AppError } from "#shared/errors.ts";
 import { type AudioPlan, planAudio } from "#shared/plan/tasks/plan-audio.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
+import { audioOf } from "../prepare/fetch-extras.ts";
+import { findGains } from "../prepare/find-gains.ts";
+import { type OnRuns, runAll } from "../prepare/run-planned.ts";
 import { RunFiles } from "../run-files/run-files.ts";
 import { madeFile, missingTrack, probeResult } from "../upload/made-file.ts";
 import { withRangedSource } from "../workspace/read-ranged.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
 import { inWorkspace } from "../workspace/workspace.ts";
 import { type EncodedTrack, storeTracks } from "./chunk/store-tracks.ts";
-import { audioOf } from "./encode/fetch-extras.ts";
-import { findGains } from "./encode/find-gains.ts";
-import { type OnRuns, runAll } from "./encode/run-planned.ts";
 
 export function encodeAudio({ probe, outputs, ...task }: TaskOf<"audio">, deps: TaskDeps): Promise<TaskResult> {
   return inWorkspace(deps.workFolder, (folder) =>

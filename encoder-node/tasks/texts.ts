@@ -7,12 +7,12 @@ import { type Channels, outputTexts } from "#shared/plan/text/choose-texts.ts";
 import { type TextTrack, textTracks } from "#shared/plan/text/text-tracks.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
+import { channelsOf } from "../prepare/read-captions.ts";
+import { textReader } from "../prepare/read-texts.ts";
 import { withRangedSource } from "../workspace/read-ranged.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
 import { inWorkspace } from "../workspace/workspace.ts";
 import { storeTracks } from "./chunk/store-tracks.ts";
-import { channelsOf } from "./encode/read-captions.ts";
-import { textReader } from "./encode/read-texts.ts";
 
 export function readSourceTexts({ probe, outputs, ...task }: TaskOf<"texts">, deps: TaskDeps): Promise<TaskResult> {
   return inWorkspace(deps.workFolder, (folder) =>

@@ -6,7 +6,7 @@ import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { type PlannedTrack, toleranceMs } from "#shared/plan/source/output-length.ts";
 import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
 import type { Tool } from "../ffmpeg/discover/locate.ts";
-import { readIndexFirst } from "../package/mp4/index-first.ts";
+import { readIndexFirst } from "../mp4/index-first.ts";
 import { probeFile } from "../source/probe/probe.ts";
 import { type Content, headedContent, rangeContent } from "./content.ts";
 import type { EarlyUpload } from "./early-upload.ts";

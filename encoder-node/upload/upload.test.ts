@@ -1,9 +1,9 @@
 import { createDecipheriv } from "node:crypto";
 import { appendFile, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
+import { storageAgent } from "../network/storage-agent.ts";
 import { CLIP, clipPath, loopback, md5, partsOf, storage, upload, useUploads } from "../testing/jobs/upload-storage.ts";
 import { bytesContent, encryptedContent, fileContent, rangeContent } from "./content.ts";
-import { storageAgent } from "./storage-agent.ts";
 
 useUploads();
 

@@ -2,10 +2,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import type { LeaseId } from "#shared/ids.ts";
+import { storageAgent } from "../network/storage-agent.ts";
 import { type ScratchBucket, startScratchBucket } from "../testing/jobs/scratch-bucket.ts";
 import { silentLog as log } from "../testing/silent-log.ts";
 import { bytesContent } from "../upload/content.ts";
-import { storageAgent } from "../upload/storage-agent.ts";
 import { putScratch, type ScratchDeps, scratchName } from "./scratch.ts";
 
 const storages = storageAgent("loopback");

@@ -10,7 +10,7 @@ import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { Tool } from "../ffmpeg/discover/locate.ts";
 import type { NodeFolders } from "../folders/node-folders.ts";
 import type { ScratchPut } from "../link/upload-requests.ts";
-import type { ServiceAccess } from "../service-access.ts";
+import type { ServiceAccess } from "../network/service-access.ts";
 import type { TaskTrace } from "../tracing/task-trace.ts";
 import type { StorageHold } from "../upload/storage-hold.ts";
 import type { RequestUploads } from "../upload/upload.ts";

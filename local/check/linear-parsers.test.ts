@@ -6,26 +6,16 @@ import { serialize } from "node:v8";
 import { parseSync } from "oxc-parser";
 import { afterAll, expect, it } from "vitest";
 import { DEFAULT_STYLE } from "#shared/job/burn.ts";
-import { assCues } from "../../encoder-node/burn-in/ass-cues.ts";
-import { cleanText } from "../../encoder-node/burn-in/ass-tags.ts";
-import { cleanPlain, literalText, splitBlocks } from "../../encoder-node/burn-in/ass-text.ts";
-import { canvasSize } from "../../encoder-node/burn-in/bitmap-canvas.ts";
-import { requestedColor } from "../../encoder-node/burn-in/caption-colors.ts";
-import { glyphsIn, readFont } from "../../encoder-node/burn-in/font-file.ts";
-import { familyIn } from "../../encoder-node/burn-in/node-fonts.ts";
-import { parseAss } from "../../encoder-node/burn-in/parse-ass.ts";
-import { captionPairs } from "../../encoder-node/closed-captions/caption-pairs.ts";
-import { decodePairs } from "../../encoder-node/closed-captions/decode-pairs.ts";
-import { isScc, parseScc } from "../../encoder-node/closed-captions/scc.ts";
-import { audioOfAdts, audioOfConfig, secondsOfAdts } from "../../encoder-node/package/codecs/aac.ts";
-import { readBits } from "../../encoder-node/package/codecs/bits.ts";
-import { avcCodec, hevcCodec } from "../../encoder-node/package/codecs/codec-strings.ts";
-import { describeSps, findSps } from "../../encoder-node/package/codecs/h264-sps.ts";
-import { bodyAt, boxesIn, boxHeader } from "../../encoder-node/package/mp4/boxes.ts";
-import { boxOf, movedIndex } from "../../encoder-node/package/mp4/chunk-offsets.ts";
-import { decoderConfig } from "../../encoder-node/package/mp4/esds.ts";
-import { readFragment } from "../../encoder-node/package/mp4/fragments.ts";
-import { readMovieHeader } from "../../encoder-node/package/mp4/movie-header.ts";
+import { audioOfAdts, audioOfConfig, secondsOfAdts } from "../../encoder-node/codecs/aac.ts";
+import { readBits } from "../../encoder-node/codecs/bits.ts";
+import { avcCodec, hevcCodec } from "../../encoder-node/codecs/codec-strings.ts";
+import { describeSps, findSps } from "../../encoder-node/codecs/h264-sps.ts";
+import { bodyAt, boxesIn, boxHeader } from "../../encoder-node/mp4/boxes.ts";
+import { boxOf, movedIndex } from "../../encoder-node/mp4/chunk-offsets.ts";
+import { decoderConfig } from "../../encoder-node/mp4/esds.ts";
+import { readFragment } from "../../encoder-node/mp4/fragments.ts";
+import { readMovieHeader } from "../../encoder-node/mp4/movie-header.ts";
+import { outlinedTracks } from "../../encoder-node/mp4/mp4-tracks.ts";
 import {
   elementaryStream,
   isRandomAccess,
@@ -34,35 +24,34 @@ import {
   pesStart,
   programMapPid,
 } from "../../encoder-node/package/mpegts/ts-packets.ts";
-import { clippedAss, isAss } from "../../encoder-node/package/text/clipped-ass.ts";
-import {
-  decodedReferences,
-  escapedMarkup,
-  escapedText,
-  withReadings,
-} from "../../encoder-node/package/text/escaped-text.ts";
-import { movedCues } from "../../encoder-node/package/text/moved-cues.ts";
-import { separateCues } from "../../encoder-node/package/text/separate-cues.ts";
-import { isSubRip, parseSubRip, subRipText } from "../../encoder-node/package/text/subrip.ts";
-import {
-  isWebVtt,
-  linesOf,
-  parseWebVtt,
-  plainLines,
-  webVttText,
-} from "../../encoder-node/package/text/subtitle-cues.ts";
-import { segmentCharacters } from "../../encoder-node/package/text/subtitle-segments.ts";
-import { thumbnailVtt } from "../../encoder-node/package/text/text-files.ts";
-import { isTtml, parseTtml } from "../../encoder-node/package/text/ttml.ts";
-import { scriptOf } from "../../encoder-node/parsing/caption-text.ts";
-import { type ForeignFile, PARSERS, type Parsers } from "../../encoder-node/parsing/parsers.ts";
-import { readSubtitle } from "../../encoder-node/parsing/subtitle-text.ts";
+import { thumbnailVtt } from "../../encoder-node/package/text-files.ts";
 import { PacketList } from "../../encoder-node/source/frame-index/packet-list.ts";
 import { splitLines } from "../../encoder-node/source/frame-index/run-packet-listing.ts";
 import { firstSamples } from "../../encoder-node/source/outline/mp4-outline.ts";
-import { outlinedTracks } from "../../encoder-node/source/outline/mp4-tracks.ts";
 import { kindOf, unsupportedFormat } from "../../encoder-node/source/probe/not-media.ts";
 import { frameTooLarge } from "../../encoder-node/source/probe/run-ffprobe.ts";
+import { assCues } from "../../encoder-node/text/ass/ass-cues.ts";
+import { cleanText } from "../../encoder-node/text/ass/ass-tags.ts";
+import { cleanPlain, literalText, splitBlocks } from "../../encoder-node/text/ass/ass-text.ts";
+import { requestedColor } from "../../encoder-node/text/ass/caption-colors.ts";
+import { clippedAss, isAss } from "../../encoder-node/text/ass/clipped-ass.ts";
+import { parseAss } from "../../encoder-node/text/ass/parse-ass.ts";
+import { canvasSize } from "../../encoder-node/text/burn-in/bitmap-canvas.ts";
+import { glyphsIn, readFont } from "../../encoder-node/text/burn-in/font-file.ts";
+import { familyIn } from "../../encoder-node/text/burn-in/node-fonts.ts";
+import { captionPairs } from "../../encoder-node/text/closed-captions/caption-pairs.ts";
+import { decodePairs } from "../../encoder-node/text/closed-captions/decode-pairs.ts";
+import { isScc, parseScc } from "../../encoder-node/text/closed-captions/scc.ts";
+import { decodedReferences, escapedMarkup, escapedText, withReadings } from "../../encoder-node/text/escaped-text.ts";
+import { movedCues } from "../../encoder-node/text/moved-cues.ts";
+import { scriptOf } from "../../encoder-node/text/parsing/caption-text.ts";
+import { type ForeignFile, PARSERS, type Parsers } from "../../encoder-node/text/parsing/parsers.ts";
+import { readSubtitle } from "../../encoder-node/text/parsing/subtitle-text.ts";
+import { separateCues } from "../../encoder-node/text/separate-cues.ts";
+import { isSubRip, parseSubRip, subRipText } from "../../encoder-node/text/subrip.ts";
+import { isWebVtt, linesOf, parseWebVtt, plainLines, webVttText } from "../../encoder-node/text/subtitle-cues.ts";
+import { segmentCharacters } from "../../encoder-node/text/subtitle-segments.ts";
+import { isTtml, parseTtml } from "../../encoder-node/text/ttml.ts";
 import { ROOT } from "../home/constants.ts";
 import { listFiles } from "./files.ts";
 import { isProduction } from "./rooms.ts";
@@ -174,8 +163,7 @@ const ISOLATED: Readonly<Record<keyof Parsers, (file: ForeignFile) => Promise<un
 };
 
 /** The rooms with parsers, and parameters that are texts of this program. */
-const ROOMS =
-  /^encoder-node\/(?:burn-in|closed-captions|package\/(?:codecs|mp4|mpegts|text)|parsing|source\/(?:frame-index|outline|probe))\//;
+const ROOMS = /^encoder-node\/(?:codecs|mp4|package\/mpegts|text|source\/(?:frame-index|outline|probe))\//;
 const OWN = new Set(["path", "url", "name", "type", "folder", "subject", "message"]);
 
 /** Exported functions that get bytes, or first a text. */

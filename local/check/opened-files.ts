@@ -8,7 +8,7 @@ import { isProduction } from "./rooms.ts";
 /** Modules and folders below encoder-node/ that may open files, with a description of the files. */
 const ALLOWED: Readonly<Record<string, string>> = {
   "run-files/": "files of runs, with all checks",
-  "burn-in/": "fonts, and the folder of a run while no process uses it",
+  "text/burn-in/": "fonts, and the folder of a run while no process uses it",
   "ffmpeg/discover/": "programs of the operator, and the cache of their capabilities",
   "ffmpeg/check-isolation.ts": "settings of the kernel",
   "ffmpeg/sandbox/isolation.ts": "files in /proc",
@@ -19,7 +19,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   "upload/store-in-folder.ts": "new files in folders of the operator, with all checks",
   "health.ts": "the file with the heartbeat",
   "link/lease-files.ts": "the spool, which no run sees",
-  "parsing/parse-process.ts": "a file in /proc",
+  "text/parsing/parse-process.ts": "a file in /proc",
   "node-identity.ts": "the id of the node",
   "node-facts.ts": "the version of the node",
   "token.ts": "the token of the node",
@@ -27,7 +27,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   "source/fetch/": "sources, which runs only read",
   "source/outline/": "sources, which runs only read",
   "source/ranges/": "caches of sources, which no run sees",
-  "tasks/captions/": "fonts in the folder of the task",
+  "prepare/": "fonts in the folder of the task",
   "tasks/join/growing-run.ts": "pipes that the node made in its own folder",
 };
 

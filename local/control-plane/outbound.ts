@@ -7,7 +7,7 @@ import { request as sendRequest } from "undici";
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
-import { guardedAgent } from "../../encoder-node/source/fetch/address-guard.ts";
+import { guardedAgent } from "../../encoder-node/network/address-guard.ts";
 import { blockedAddress, type EdgeResponse, edgeFailure, edgeMethod } from "./edge.ts";
 
 /** Header of a response that stands for a failed request, with the reason (worker-options.ts). */

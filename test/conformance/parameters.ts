@@ -9,13 +9,13 @@ const audio = (title: string): Proof => testNamed("encoder-node/ffmpeg/plans/aud
 const audioStreams = (title: string): Proof => testNamed("encoder-node/publish/audio-tracks.ffmpeg.test.ts", title);
 const texts = (title: string): Proof => testNamed("encoder-node/tasks/encode/subtitles.ffmpeg.test.ts", title);
 const traits = (title: string): Proof => testNamed("shared/plan/text/choose-texts.test.ts", title);
-const burnt = (title: string): Proof => testNamed("encoder-node/burn-in/burn-in.ffmpeg.test.ts", title);
+const burnt = (title: string): Proof => testNamed("encoder-node/text/burn-in/burn-in.ffmpeg.test.ts", title);
 const leveled = (title: string): Proof => testNamed("encoder-node/tasks/encode/loudness.ffmpeg.test.ts", title);
 const played = (title: string): Proof => testNamed("test/streams/stream-playback.test.ts", title);
 
 const TRAITS = audio("writes the requested tracks to %s with languages, names and dispositions");
 const CHOSEN = texts("chooses a track by its language, and moves its cues");
-const STYLE = testNamed("encoder-node/burn-in/caption-script.test.ts", "writes the style of the request");
+const STYLE = testNamed("encoder-node/text/burn-in/caption-script.test.ts", "writes the style of the request");
 const SHIFTED = burnt("are the same in chunks of %s as in the whole");
 
 const AUDIO = {
@@ -32,7 +32,7 @@ const AUDIO = {
 };
 const CAPTIONS = {
   from: CHOSEN,
-  url: testNamed("encoder-node/source/extras/fetch-subtitles.test.ts", "makes WebVTT in UTF-8 of %s"),
+  url: testNamed("encoder-node/prepare/extras/fetch-subtitles.test.ts", "makes WebVTT in UTF-8 of %s"),
   language: CHOSEN,
   name: traits("takes all text tracks with traits of the input, unique names and one default"),
   default: played("players list forced text and captions of the input, and show the text: %s"),

@@ -3,6 +3,7 @@
 import type { SubtitleTraits } from "#shared/job/subtitles.ts";
 import type { ColorTags } from "#shared/plan/source/source-color.ts";
 import type { AudioRendition, StreamThumbnails } from "#shared/plan/streams/planned-stream.ts";
+import type { PackagedTrack } from "../../codecs/segment.ts";
 import { bandwidthOf } from "../bandwidth.ts";
 import { rateOf } from "../frame-rates.ts";
 import {
@@ -13,7 +14,6 @@ import {
   THUMBNAIL_TEMPLATE,
   urlOf,
 } from "../package-files.ts";
-import type { PackagedTrack } from "../segment.ts";
 import { areAligned, segmentTemplate } from "./dash-segments.ts";
 import { element, type Lines, textElement } from "./xml.ts";
 

@@ -1,8 +1,9 @@
 // The manifest of a DASH package, with a single period: static, or dynamic while the stream is encoded.
+
+import type { PackagedTrack } from "../../codecs/segment.ts";
 import { targetSeconds } from "../bandwidth.ts";
 import { availabilityStart, type Growing } from "../growing.ts";
 import { entryFile, type TextFile } from "../package-files.ts";
-import type { PackagedTrack } from "../segment.ts";
 import { lastEndMs } from "../spans.ts";
 import {
   audioSet,

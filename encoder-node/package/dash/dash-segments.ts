@@ -1,7 +1,7 @@
 // The segment names and times of a track in a DASH manifest.
 import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
+import type { PackagedTrack, Segment } from "../../codecs/segment.ts";
 import { INIT_TEMPLATE, inStreamFolder, SEGMENT_TEMPLATE, segmentNumber } from "../package-files.ts";
-import type { PackagedTrack, Segment } from "../segment.ts";
 import { element, type Lines } from "./xml.ts";
 
 type Timed = Pick<PackagedTrack, "segments" | "timescale">;

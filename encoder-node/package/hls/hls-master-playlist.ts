@@ -2,6 +2,7 @@
 import type { SubtitleTraits } from "#shared/job/subtitles.ts";
 import { UNDETERMINED } from "#shared/media/languages.ts";
 import type { StreamVariant } from "#shared/plan/streams/planned-stream.ts";
+import type { PackagedTrack } from "../../codecs/segment.ts";
 import { type Bandwidth, bandwidthOf } from "../bandwidth.ts";
 import { rateOf } from "../frame-rates.ts";
 import type { Growing } from "../growing.ts";
@@ -13,7 +14,6 @@ import {
   subtitlesName,
   urlOf,
 } from "../package-files.ts";
-import type { PackagedTrack } from "../segment.ts";
 import { keyframeSpans } from "../spans.ts";
 import { FROM_START, playlistText, quoted, tag } from "./hls-syntax.ts";
 

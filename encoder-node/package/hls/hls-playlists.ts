@@ -2,6 +2,8 @@
 import type { SegmentFormat } from "#shared/job/output-spec.ts";
 import type { SubtitleTraits } from "#shared/job/subtitles.ts";
 import type { StreamVariant } from "#shared/plan/streams/planned-stream.ts";
+import type { PackagedTrack } from "../../codecs/segment.ts";
+import { type TextSpan, textSpans } from "../../text/subtitle-segments.ts";
 import { targetSeconds, textTargetSeconds } from "../bandwidth.ts";
 import { type Growing, growingTarget } from "../growing.ts";
 import {
@@ -17,9 +19,7 @@ import {
   type TextFile,
   urlOf,
 } from "../package-files.ts";
-import type { PackagedTrack } from "../segment.ts";
 import { keyframeSpans, lastEndMs, type Span, spanSeconds } from "../spans.ts";
-import { type TextSpan, textSpans } from "../text/subtitle-segments.ts";
 import { masterPlaylist } from "./hls-master-playlist.ts";
 import { FROM_START, playlistText, quoted, tag } from "./hls-syntax.ts";
 

@@ -1,9 +1,9 @@
 // Reads finished MPEG-TS segments of a single track: their times, keyframes and codec.
 import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
-import { audioOfAdts, secondsOfAdts } from "../codecs/aac.ts";
-import type { CodecDescription } from "../codecs/codec-strings.ts";
-import { describeSps, findSps } from "../codecs/h264-sps.ts";
-import type { Piece } from "../segment-boundaries.ts";
+import { audioOfAdts, secondsOfAdts } from "../../codecs/aac.ts";
+import type { CodecDescription } from "../../codecs/codec-strings.ts";
+import { describeSps, findSps } from "../../codecs/h264-sps.ts";
+import type { Piece } from "../../codecs/segment.ts";
 import { type StreamPacket, visitStream } from "./stream-packets.ts";
 import { isRandomAccess, PACKET_BYTES, payloadOf, pesStart, TICKS_PER_SECOND, unwrapped } from "./ts-packets.ts";
 

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Agent } from "undici";
 import { AppError } from "#shared/errors.ts";
-import { guardedAgent } from "./address-guard.ts";
+import { guardedAgent } from "../../network/address-guard.ts";
 import type { Fetch, ResumeState } from "./fetch-options.ts";
 import { type KnownFile, readResponse, validatorOf } from "./read-response.ts";
 import { checkDiskSpace, diskFailure, writeAt } from "./source-disk.ts";

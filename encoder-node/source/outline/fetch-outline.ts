@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import type { ByteRange } from "#shared/network/http-headers.ts";
 import { mapLimitedOrAbort } from "../../async/in-parallel.ts";
-import { type BoxHeader, boxHeader, MAX_HEADER_BYTES } from "../../package/mp4/boxes.ts";
+import { type BoxHeader, boxHeader, MAX_HEADER_BYTES } from "../../mp4/boxes.ts";
 import { checkDiskSpace, diskFailure, writeAt } from "../fetch/source-disk.ts";
 import type { SecretHeaders } from "../fetch/source-request.ts";
 import { describeSource } from "../ranges/describe-source.ts";

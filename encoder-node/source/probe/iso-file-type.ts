@@ -1,8 +1,8 @@
 // Reads the brand of an ISO base media file and the kinds of its encrypted tracks, which ffprobe does not report.
 import type { FileHandle } from "node:fs/promises";
 import { openSource } from "../../folders/open-source.ts";
-import { bytesAt } from "../../package/mp4/box-file.ts";
-import { type BoxHeader, boxHeader, MAX_HEADER_BYTES } from "../../package/mp4/boxes.ts";
+import { bytesAt } from "../../mp4/box-file.ts";
+import { type BoxHeader, boxHeader, MAX_HEADER_BYTES } from "../../mp4/boxes.ts";
 
 export type IsoFileType = {
   /** Major brand (ISO/IEC 14496-12 §4.3), such as `isom` or `heic`; null for files of another kind. */

@@ -1,6 +1,6 @@
 // Finds out whether the host of a source supports ranges, and the size of the source.
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
-import { guardedAgent } from "../fetch/address-guard.ts";
+import { guardedAgent } from "../../network/address-guard.ts";
 import { readResponse, validatorOf } from "../fetch/read-response.ts";
 import { addressNotAllowed, httpFailure } from "../fetch/source-failure.ts";
 import { requestSource, type SecretHeaders } from "../fetch/source-request.ts";

@@ -6,7 +6,7 @@ import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import type { ByteRange } from "#shared/network/http-headers.ts";
 import { Renewable, type Signed } from "../../async/renewable.ts";
 import { untilAborted } from "../../async/until-aborted.ts";
-import { guardedAgent } from "../fetch/address-guard.ts";
+import { guardedAgent } from "../../network/address-guard.ts";
 import { readResponse, validatorOf } from "../fetch/read-response.ts";
 import {
   addressNotAllowed,

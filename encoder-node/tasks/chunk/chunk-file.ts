@@ -1,10 +1,10 @@
 // Reads the file of an encoded chunk: fragmented MP4 with one track, each fragment a `moof` and its `mdat`.
 import type { FileHandle } from "node:fs/promises";
 import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
-import { bytesAt, wholeBoxAt } from "../../package/mp4/box-file.ts";
-import { bodyAt, boxesIn } from "../../package/mp4/boxes.ts";
-import { readFragment } from "../../package/mp4/fragments.ts";
-import type { SampleDefaults } from "../../package/mp4/movie-header.ts";
+import { bytesAt, wholeBoxAt } from "../../mp4/box-file.ts";
+import { bodyAt, boxesIn } from "../../mp4/boxes.ts";
+import { readFragment } from "../../mp4/fragments.ts";
+import type { SampleDefaults } from "../../mp4/movie-header.ts";
 import { openFile } from "../../run-files/open-file.ts";
 
 export type ChunkHead = {

@@ -6,9 +6,9 @@ import type { Channels } from "#shared/plan/text/choose-texts.ts";
 import { channelFile, channelTrack } from "#shared/plan/text/text-tracks.ts";
 import type { ScratchTrack } from "#shared/protocol/scratch.ts";
 import { ok } from "#shared/result.ts";
+import { type ReadTexts, textsIn } from "../../prepare/read-texts.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
 import type { ScratchDeps } from "../../workspace/scratch.ts";
-import { type ReadTexts, textsIn } from "../encode/read-texts.ts";
 import { fetchChunks } from "./fetch-chunks.ts";
 
 export type StoredTexts = { readonly readTexts: ReadTexts; readonly channels: Channels };

@@ -1,9 +1,9 @@
 // Closed captions inside of video as text, from the bitstream to stored playlists and files.
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { parseWebVtt } from "../../package/text/subtitle-cues.ts";
 import { captionFrames, lettersOf, type Pair, pairsByFrame, twice } from "../../testing/jobs/captioned-clip.ts";
 import { cuesIn, objectIn, openSubtitleJobs, type SubtitleJobs } from "../../testing/jobs/subtitle-jobs.ts";
 import { openWorkshop } from "../../testing/source-workshop.ts";
+import { parseWebVtt } from "../../text/subtitle-cues.ts";
 
 /** Pop-on, roll-up and paint-on, one after the other. */
 const FIRST_FIELD: readonly Pair[] = pairsByFrame([

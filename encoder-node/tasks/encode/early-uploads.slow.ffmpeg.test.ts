@@ -12,7 +12,7 @@ import type { TaskOf } from "#shared/protocol/tasks.ts";
 import type { UploadsRequest, UploadTicket } from "#shared/protocol/uploads.ts";
 import { specOf } from "#shared/testing/output-specs.ts";
 import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
-import { boxHeader } from "../../package/mp4/boxes.ts";
+import { boxHeader } from "../../mp4/boxes.ts";
 import { probeFile } from "../../source/probe/probe.ts";
 import { makeHeldFfmpeg, releaseRuns } from "../../testing/processes/held-ffmpeg.ts";
 import { startTestNode, type TestNode, tools } from "../../testing/task-deps.ts";

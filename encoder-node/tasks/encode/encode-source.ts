@@ -4,11 +4,11 @@ import { hasTracks, type OutputSpec } from "#shared/job/output-spec.ts";
 import { readsTexts } from "#shared/job/subtitles.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
+import type { RunDeps } from "../../prepare/run-planned.ts";
 import type { SourcePiece } from "../../source/ranges/source-pieces.ts";
 import { acquireSource, acquireUnlessSlow } from "../../workspace/acquire-source.ts";
 import { withRangedSource } from "../../workspace/read-ranged.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
-import type { RunDeps } from "./run-planned.ts";
 
 /** A source as runs of ffmpeg read it. */
 export type EncodeSource = {

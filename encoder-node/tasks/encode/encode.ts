@@ -4,6 +4,9 @@ import { hasTracks } from "#shared/job/output-spec.ts";
 import { planCleanCopy } from "#shared/plan/outputs/plan-clean-copy.ts";
 import type { OutputReport, TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
+import { openDelivery } from "../../outputs/deliver-outputs.ts";
+import { openEarlyUploads } from "../../outputs/early-uploads.ts";
+import { runOnSource } from "../../prepare/run-planned.ts";
 import { openPublisher } from "../../publish/publisher.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
 import {
@@ -16,11 +19,8 @@ import { probeSource } from "../../source/probe/probe-source.ts";
 import { readOwnFile } from "../../upload/made-file.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { inWorkspace } from "../../workspace/workspace.ts";
-import { openDelivery } from "./deliver-outputs.ts";
-import { openEarlyUploads } from "./early-uploads.ts";
 import { encodeOutputs } from "./encode-outputs.ts";
 import { type EncodeDeps, type EncodeSource, withEncodeSource } from "./encode-source.ts";
-import { runOnSource } from "./run-planned.ts";
 
 export function encode(task: TaskOf<"encode">, deps: TaskDeps): Promise<TaskResult> {
   return withEncodeSource(task, deps, async (source, sourceDeps) => {

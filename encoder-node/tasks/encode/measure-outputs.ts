@@ -3,9 +3,9 @@ import { hasTracks } from "#shared/job/output-spec.ts";
 import type { QualityReport } from "#shared/job/quality.ts";
 import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
+import type { Encoded } from "../../outputs/deliver-outputs.ts";
 import { measureTracks, type OutputToMeasure } from "../../quality/measure-tracks.ts";
 import { qualityReport } from "../../quality/quality-report.ts";
-import type { Encoded } from "./deliver-outputs.ts";
 import type { EncodeDeps } from "./encode-source.ts";
 
 export interface Measuring {

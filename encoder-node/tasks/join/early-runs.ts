@@ -1,8 +1,8 @@
 // Runs of ffmpeg that make segments of streams while their chunks are joined.
 import { chunkFile, pipeFile } from "#shared/plan/chunks/chunk-muxers.ts";
 import type { PlannedCommand } from "#shared/plan/outputs/output-plan.ts";
+import type { RunDeps, RunFailure } from "../../prepare/run-planned.ts";
 import type { RunFiles } from "../../run-files/run-files.ts";
-import type { RunDeps, RunFailure } from "../encode/run-planned.ts";
 import { type GrowingInput, runOnGrowing } from "./growing-run.ts";
 
 export interface EarlyRuns {

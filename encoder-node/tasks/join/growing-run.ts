@@ -8,9 +8,9 @@ import { promisify } from "node:util";
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
+import { type RunDeps, type RunFailure, runAll } from "../../prepare/run-planned.ts";
 import { openFile } from "../../run-files/open-file.ts";
 import type { RunFiles } from "../../run-files/run-files.ts";
-import { type RunDeps, type RunFailure, runAll } from "../encode/run-planned.ts";
 
 /** A growing file, and the pipe through which a run reads it; names in the folder of this node. */
 export type GrowingInput = { readonly file: string; readonly pipe: string };

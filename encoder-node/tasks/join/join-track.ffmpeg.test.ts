@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { streamArguments } from "#shared/plan/streams/stream-muxers.ts";
 import type { ScratchTrack } from "#shared/protocol/scratch.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
-import { bodyAt, boxesIn } from "../../package/mp4/boxes.ts";
+import { bodyAt, boxesIn } from "../../mp4/boxes.ts";
 import { type ScratchBucket, startScratchBucket } from "../../testing/jobs/scratch-bucket.ts";
 import { startTestNode, type TestNode, tools } from "../../testing/task-deps.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";

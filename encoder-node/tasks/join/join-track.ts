@@ -4,7 +4,7 @@ import type { FileHandle } from "node:fs/promises";
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
-import { bodyAt } from "../../package/mp4/boxes.ts";
+import { bodyAt } from "../../mp4/boxes.ts";
 import { createFile, openFile } from "../../run-files/open-file.ts";
 import {
   type ChunkFacts,

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import type { OutputReport } from "#shared/protocol/reports.ts";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
-import { type Cue, parseWebVtt } from "../../package/text/subtitle-cues.ts";
 import { probeSource } from "../../source/probe/probe-source.ts";
 import { encode } from "../../tasks/encode/encode.ts";
+import { type Cue, parseWebVtt } from "../../text/subtitle-cues.ts";
 import { startTestNode, tools } from "../task-deps.ts";
 import { startTestStorage, type TestStorage } from "./stream-storage.ts";
 

@@ -14,8 +14,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll } from "vitest";
 import type { UploadPart } from "#shared/protocol/uploads.ts";
+import { storageAgent } from "../../network/storage-agent.ts";
 import { fileContent } from "../../upload/content.ts";
-import { storageAgent } from "../../upload/storage-agent.ts";
 import { type Upload, uploadContent } from "../../upload/upload.ts";
 import { silentLog } from "../silent-log.ts";
 

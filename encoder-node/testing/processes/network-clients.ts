@@ -8,14 +8,14 @@ import { AppError } from "#shared/errors.ts";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import type { UploadForm } from "#shared/protocol/uploads.ts";
 import { locateFfmpeg } from "../../ffmpeg/discover/locate.ts";
-import { fetchSubtitles } from "../../source/extras/fetch-subtitles.ts";
-import { fetchWatermarks } from "../../source/extras/fetch-watermarks.ts";
+import { storageAgent } from "../../network/storage-agent.ts";
+import { fetchSubtitles } from "../../prepare/extras/fetch-subtitles.ts";
+import { fetchWatermarks } from "../../prepare/extras/fetch-watermarks.ts";
 import { fetchSource } from "../../source/fetch/fetch-source.ts";
 import { describeSource } from "../../source/ranges/describe-source.ts";
 import { HttpRangeReader } from "../../source/ranges/range-reader.ts";
 import { bytesContent } from "../../upload/content.ts";
 import { putPart } from "../../upload/put-part.ts";
-import { storageAgent } from "../../upload/storage-agent.ts";
 import { silentLog } from "../silent-log.ts";
 
 const { ffprobe } = await locateFfmpeg(process.env);

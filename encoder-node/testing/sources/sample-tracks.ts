@@ -1,7 +1,7 @@
 // Small tracks for tests of playlists and manifests, with sizes that are easy to calculate by hand.
 import type { ColorTags } from "#shared/plan/source/source-color.ts";
 import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
-import type { PackagedTrack, Segment } from "../../package/segment.ts";
+import type { PackagedTrack, Segment } from "../../codecs/segment.ts";
 
 /** 1000 bytes per second, and a keyframe of 100 bytes every two seconds. */
 const BYTES_PER_SECOND = 1000;

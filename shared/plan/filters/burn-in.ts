@@ -1,5 +1,5 @@
 // Draws captions into frames: text with libass, and images by an overlay. The node writes the files that the filters
-// read (encoder-node/burn-in/).
+// read (encoder-node/text/burn-in/).
 import type { BurnBitmaps, BurnSpec } from "../../job/burn.ts";
 import { type Filter, isOverlay } from "../command/filter-graph.ts";
 import { seconds } from "../command/opening-arguments.ts";

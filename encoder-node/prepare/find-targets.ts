@@ -1,0 +1,152 @@
+// Finds the rate factors of outputs for which a VMAF is requested, before they are encoded.
+import { type HttpStreamOutput, hasTracks, type OutputSpec, type VideoOutput } from "#shared/job/output-spec.ts";
+import type { TargetMetadata } from "#shared/job/quality-target.ts";
+import type { MediaProbe } from "#shared/media/media-probe.ts";
+import { gridSeconds } from "#shared/plan/command/keyframe-grid.ts";
+import type { EncodedVideo } from "#shared/plan/encoders/video-encode-options.ts";
+import { isEncodedVideo } from "#shared/plan/outputs/plan-file.ts";
+import { asFile } from "#shared/plan/outputs/plan-stream-tracks.ts";
+import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
+import { chooseTracks, type SourceTracks, type VideoTrack } from "#shared/plan/source/source-tracks.ts";
+import { variantsFor } from "#shared/plan/streams/stream-variants.ts";
+import type { SearchedVideo } from "#shared/plan/vmaf/plan-probes.ts";
+import type { KeyframeGroup } from "#shared/plan/vmaf/sample-windows.ts";
+import type { Encoded } from "../outputs/deliver-outputs.ts";
+import { readKeyframeGroups } from "../quality/keyframe-groups.ts";
+import { type SearchDeps, searchRateFactors } from "../quality/search-rate-factor.ts";
+import type { TaskDeps } from "../workspace/task-deps.ts";
+import { type RunDeps, runIn } from "./run-planned.ts";
+
+export type TargetWork = RunInputs & {
+  readonly probe: MediaProbe;
+  /** The workspace. */
+  readonly folder: string;
+  /** The part of the source that is encoded, in ms from the start of the file; absent: all. */
+  readonly range?: { readonly fromMs: number; readonly toMs: number };
+};
+
+export type FoundTargets = {
+  /** The outputs with the rate factors that were found. */
+  readonly outputs: OutputSpec[];
+  /** By output. */
+  readonly reports: ReadonlyMap<number, TargetMetadata[]>;
+  /** Bitrate of the samples with the rate factor that was found for a video of an output; null: not measured. */
+  readonly kbpsOf: (output: number, video: EncodedVideo) => number | null;
+  /** Adds the reports to the encoded outputs. */
+  readonly withTargets: (encoded: Encoded) => Encoded;
+};
+
+type Range = { readonly fromMs: number; readonly toMs: number };
+/** A video of an output; `variant` is its place in the request of a stream. */
+type Wanted = SearchedVideo & { readonly range: Range; readonly variant: number | null };
+
+type TargetDeps = RunDeps & Omit<SearchDeps, "folder" | "run"> & Pick<TaskDeps, "ffprobe">;
+
+/** Searches for all outputs with a requested VMAF. Does nothing without such outputs. Throws when the signal aborts. */
+export async function findTargets(
+  work: TargetWork,
+  outputs: readonly OutputSpec[],
+  deps: TargetDeps,
+): Promise<FoundTargets> {
+  const source = chooseTracks(work.probe);
+  const wanted = outputs.flatMap((spec) => videosOf(spec, source, work.range ?? null));
+  const reports = new Map<number, TargetMetadata[]>();
+  const specs = [...outputs];
+  const kbps = new Map<string, number>();
+  const groups = await groupsOf(work, wanted, deps);
+  for (const videos of byRange(wanted)) {
+    const [first] = videos;
+    if (!first) continue;
+    const unique = [...new Map(videos.map((video) => [searchOf(video), video])).values()];
+    const run: SearchDeps["run"] = async (planned, cwd, reads) =>
+      (await runIn(cwd, planned, () => undefined, { ...deps, reads })) === null;
+    const results = await searchRateFactors(
+      { ...work, videos: unique, range: first.range, groups },
+      { ...deps, folder: work.folder, run },
+    );
+    for (const video of videos) {
+      const result = results[unique.findIndex((candidate) => searchOf(candidate) === searchOf(video))];
+      if (!result || result.rate_factor === 0) continue;
+      const { index } = video.output;
+      if (result.samples) kbps.set(keyOf(index, video.video), result.samples.kbps);
+      if (unique.includes(video)) reports.set(index, [...(reports.get(index) ?? []), result]);
+      const at = specs.findIndex((spec) => spec.index === index);
+      const spec = specs[at];
+      if (spec) specs[at] = withRateFactor(spec, video.variant, result.rate_factor);
+    }
+  }
+  const withTargets = (encoded: Encoded): Encoded => {
+    const targets = reports.get(encoded.output);
+    return targets && !("failure" in encoded) ? { ...encoded, targets } : encoded;
+  };
+  const kbpsOf = (output: number, video: EncodedVideo): number | null => kbps.get(keyOf(output, video)) ?? null;
+  return { outputs: specs, reports, kbpsOf, withTargets };
+}
+
+/** Groups of samples, for a whole source on this node's disk: a chunk has room for a sample or two. */
+const groupsOf = async (
+  { source, probe, loopbackOptions, range }: TargetWork,
+  wanted: readonly Wanted[],
+  deps: TargetDeps,
+): Promise<KeyframeGroup[]> =>
+  wanted.length === 0 || loopbackOptions || range ? [] : readKeyframeGroups({ path: source, probe }, deps);
+
+/** Videos that show the same part of the source share its samples. */
+function byRange(wanted: readonly Wanted[]): Wanted[][] {
+  const groups = new Map<string, Wanted[]>();
+  for (const video of wanted) {
+    const key = `${video.range.fromMs} ${video.range.toMs}`;
+    groups.set(key, [...(groups.get(key) ?? []), video]);
+  }
+  return [...groups.values()];
+}
+
+/** Equal videos of an output, such as variants with different audio, are searched once. */
+const searchOf = ({ output, video, gridSeconds: grid }: Wanted): string => keyOf(output.index, video, grid);
+const keyOf = (output: number, video: EncodedVideo, grid?: number): string => JSON.stringify([output, video, grid]);
+
+function videosOf(spec: OutputSpec, source: SourceTracks, range: Range | null): Wanted[] {
+  const { video: track } = source;
+  if (!track || !hasTracks(spec)) return [];
+  if (spec.type === "httpstream") return renditionsOf(spec, source, track, range);
+  const { video } = spec;
+  const videoRange = range ?? rangeOf(spec, track);
+  if (!video || !isEncodedVideo(video) || !isUnknown(video) || !videoRange) return [];
+  return [{ output: spec, video, range: videoRange, variant: null }];
+}
+
+/** True if a VMAF is requested and its rate factor is still unknown. */
+const isUnknown = ({ rate }: EncodedVideo): boolean => "vmaf" in rate && rate.rateFactor === null;
+
+function renditionsOf(spec: HttpStreamOutput, source: SourceTracks, track: VideoTrack, range: Range | null): Wanted[] {
+  const videoRange = range ?? rangeOf({ offsetMs: 0, durationMs: null }, track);
+  if (!videoRange) return [];
+  return spec.variants.flatMap((format, variant): Wanted[] => {
+    const [video]: (EncodedVideo | undefined)[] = [...variantsFor({ ...spec, variants: [format] }, source).videos];
+    if (!video || !isUnknown(video)) return [];
+    const grid = gridSeconds(spec.segmentDurationMs);
+    return [{ output: asFile(spec, video, track), video, gridSeconds: grid, range: videoRange, variant }];
+  });
+}
+
+/** The part of the source that an output shows; null if the length of the source is unknown. */
+function rangeOf(
+  { offsetMs, durationMs }: Pick<VideoOutput, "offsetMs" | "durationMs">,
+  track: VideoTrack,
+): Range | null {
+  const endMs = track.durationMs === null ? null : track.startMs + track.durationMs;
+  const toMs = durationMs === null ? endMs : Math.min(endMs ?? Number.POSITIVE_INFINITY, offsetMs + durationMs);
+  return toMs === null || toMs <= offsetMs ? null : { fromMs: Math.max(offsetMs, track.startMs), toMs };
+}
+
+function withRateFactor(spec: OutputSpec, variant: number | null, rateFactor: number): OutputSpec {
+  if (spec.type === "video" && spec.video) return { ...spec, video: withFactor(spec.video, rateFactor) };
+  if (spec.type !== "httpstream") return spec;
+  const variants = spec.variants.map((format, at) =>
+    at === variant && format.video ? { ...format, video: withFactor(format.video, rateFactor) } : format,
+  );
+  return { ...spec, variants };
+}
+
+const withFactor = <Video extends NonNullable<VideoOutput["video"]>>(video: Video, rateFactor: number): Video =>
+  "vmaf" in video.rate ? { ...video, rate: { ...video.rate, rateFactor } } : video;

@@ -1,0 +1,130 @@
+// Fetches the captions and fonts that outputs burn in, and writes the scripts for libass.
+import { copyFile, mkdir } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { AppError, type Failure, failureOf } from "#shared/errors.ts";
+import type { BurnSpec } from "#shared/job/burn.ts";
+import { burnOf, type OutputSpec } from "#shared/job/output-spec.ts";
+import type { MediaProbe } from "#shared/media/media-probe.ts";
+import { type Channels, chooseBurnt } from "#shared/plan/text/choose-texts.ts";
+import { type TextTrack, textTracks } from "#shared/plan/text/text-tracks.ts";
+import { err, ok, type Result } from "#shared/result.ts";
+import type { AssScript } from "../text/ass/ass-script.ts";
+import type { Burns, TrackBitmaps } from "../text/burn-in/burn-files.ts";
+import { captionScript } from "../text/burn-in/caption-script.ts";
+import { type Fonts, packagedFonts } from "../text/burn-in/node-fonts.ts";
+import type { Script } from "../text/parsing/caption-text.ts";
+import { isolated } from "../text/parsing/isolated.ts";
+import { fetchExtra } from "./extras/fetch-extra.ts";
+import { MAX_TRACK_BYTES, type TrackFile } from "./extras/fetch-subtitles.ts";
+import { type FontDeps, requestedFont } from "./requested-font.ts";
+
+/** Hours of speech are a few hundred kilobytes; ASS with effects has megabytes. */
+const MAX_CAPTION_BYTES = 10e6;
+
+export type CaptionsWork = {
+  readonly outputs: readonly OutputSpec[];
+  readonly probe: MediaProbe;
+  /** The workspace. */
+  readonly folder: string;
+  readonly channels?: Channels;
+  /** Reads a track of text or images. Returns null for a track without images. */
+  readonly readTrack: (track: TextTrack) => Promise<TrackFile | TrackBitmaps | null>;
+};
+
+/** `burns` is absent if no output has captions. `failed`: the outputs whose files cannot be used. */
+export type PreparedCaptions = {
+  readonly burns?: Burns;
+  readonly failed: { readonly output: number; readonly failure: Failure }[];
+  /** By output: sentences for the client about captions that are lost. */
+  readonly notes: Map<number, string>;
+};
+
+/** Fetches the files into a new folder in the workspace. Rejects as `fetchExtra` does. */
+export async function prepareCaptions(work: CaptionsWork, deps: FontDeps): Promise<PreparedCaptions> {
+  const failed: PreparedCaptions["failed"] = [];
+  const notes: PreparedCaptions["notes"] = new Map();
+  const burning = work.outputs.flatMap((spec) => {
+    const burn = burnOf(spec);
+    return burn ? [{ index: spec.index, burn }] : [];
+  });
+  if (burning.length === 0) return { failed, notes };
+  const fontsFolder = join(work.folder, "fonts");
+  await mkdir(fontsFolder);
+  const packaged = await packagedFonts();
+  for (const { path } of packaged) await copyFile(path, join(fontsFolder, basename(path)));
+  const scripts = new Map<number, AssScript>();
+  const bitmaps = new Map<number, TrackBitmaps>();
+  for (const { index, burn } of burning) {
+    const { font } = burn.style;
+    const fonts = await requestedFont({ index, font, folder: work.folder, fontsFolder, packaged }, deps);
+    const captions = fonts.ok ? await captionsFor({ index, burn, fonts: fonts.value }, work, deps) : fonts;
+    if (!captions.ok) failed.push({ output: index, failure: captions.error });
+    else if ("path" in captions.value) bitmaps.set(index, captions.value);
+    else {
+      const { script, notes: ofScript } = captions.value;
+      scripts.set(index, script);
+      if (ofScript.length > 0) notes.set(index, `The captions of \`burn\`: ${ofScript.join("; ")}.`);
+    }
+  }
+  return { burns: { scripts, bitmaps, fontsFolder }, failed, notes };
+}
+
+type Wanted = {
+  readonly index: number;
+  readonly burn: BurnSpec;
+  readonly fonts: Fonts;
+};
+
+type Captions = Result<Script | TrackBitmaps>;
+
+async function captionsFor(wanted: Wanted, work: CaptionsWork, deps: FontDeps): Promise<Captions> {
+  const { index, burn } = wanted;
+  if (burn.url === undefined) return captionsOfTrack(wanted, work, deps);
+  const path = join(work.folder, `captions-${index}.bin`);
+  const { allowPrivate: allow, signal } = deps;
+  const scripts: Script[] = [];
+  const check = async (): Promise<void> => {
+    const file = { path, maxBytes: MAX_CAPTION_BYTES };
+    scripts.push(await isolated("captionScript", [file, { language: "", format: null }, burn, wanted.fonts], signal));
+  };
+  const fetched = await fetchExtra({ ...CAPTIONS, url: burn.url, path }, check, { allow, signal });
+  if (!fetched.ok) return fetched;
+  const [script] = scripts;
+  if (!script) throw new Error("Captions were fetched and not read");
+  return ok(script);
+}
+
+/** The captions of a track of the input: an empty script if the input lacks an optional track. */
+async function captionsOfTrack(
+  { burn, fonts }: Wanted,
+  { probe, readTrack, channels }: CaptionsWork,
+  { signal }: FontDeps,
+): Promise<Captions> {
+  const chosen = chooseBurnt(burn, textTracks(probe), channels);
+  if (!chosen.ok) return chosen;
+  const [text] = chosen.value.texts;
+  const empty = { script: captionScript([], burn.style, fonts.chosen, false), notes: [] };
+  if (!text || !("track" in text.source)) return ok(empty);
+  const { track } = text.source;
+  try {
+    const read = await readTrack(track);
+    if (!read || !("format" in read)) return ok(read ?? empty);
+    const file = { path: read.path, maxBytes: MAX_TRACK_BYTES };
+    const known = { language: track.language, format: read.format };
+    return ok(await isolated("captionScript", [file, known, burn, fonts], signal));
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const { code, message } = failureOf(error);
+    return err({
+      code,
+      message: code === "subtitle_failed" ? `The captions of the input cannot be used: ${message}.` : message,
+    });
+  }
+}
+
+const CAPTIONS = {
+  code: "subtitle_failed",
+  maxBytes: MAX_CAPTION_BYTES,
+  subject: "The file of `burn`",
+  expected: "a file of captions",
+} as const;

@@ -1,0 +1,78 @@
+// The parsers of foreign texts that run in a process of their own (isolated.ts). Arguments and results are data. All
+// throw AppError `subtitle_failed` for a text that is not usable.
+import { AppError } from "#shared/errors.ts";
+import type { BurnSpec } from "#shared/job/burn.ts";
+import type { CaptionChannel } from "#shared/job/subtitles.ts";
+import { readBytes } from "../../run-files/open-file.ts";
+import { clippedAss } from "../ass/clipped-ass.ts";
+import { checkLetters } from "../burn-in/missing-letters.ts";
+import type { Fonts } from "../burn-in/node-fonts.ts";
+import { captionPairs } from "../closed-captions/caption-pairs.ts";
+import { decodePairs } from "../closed-captions/decode-pairs.ts";
+import { movedCues, type ShownPart } from "../moved-cues.ts";
+import { webVttText } from "../subtitle-cues.ts";
+import { segmentCharacters } from "../subtitle-segments.ts";
+import { type Script, scriptOf } from "./caption-text.ts";
+import { cuesOf, readSubtitle, type SubtitleFormat, type SubtitleText } from "./subtitle-text.ts";
+
+/** A file of at most `maxBytes`. */
+export type ForeignFile = { readonly path: string; readonly maxBytes: number };
+
+/** A conversion may leave a file of any content, or none. */
+const bytesOf = ({ path, maxBytes }: ForeignFile): Promise<Buffer> =>
+  readBytes(path, maxBytes).catch((error: unknown) => {
+    const message = `it is not readable text of at most ${maxBytes / 1e6} MB`;
+    throw new AppError("subtitle_failed", message, { cause: error });
+  });
+
+/** `format`: of a track of the input; null for a file of a client. */
+type KnownText = { readonly language: string; readonly format: SubtitleFormat | null };
+
+const subtitleIn = async (file: ForeignFile, { language, format }: KnownText): Promise<SubtitleText> =>
+  readSubtitle(await bytesOf(file), language, format);
+
+const textOf = async (file: ForeignFile): Promise<string> => (await bytesOf(file)).toString();
+
+/** ASS with effects has tens of thousands. Later steps read the cues in the node's own process. */
+const MAX_CUES = 100_000;
+
+export const PARSERS = {
+  /** The script for captions to draw (`scriptOf`). */
+  async captionScript(file: ForeignFile, known: KnownText, burn: BurnSpec, fonts: Fonts): Promise<Script> {
+    const script = scriptOf(await subtitleIn(file, known), burn, fonts);
+    await checkLetters(script.script, fonts.known);
+    return script;
+  },
+
+  /** A file of subtitles as WebVTT with its times moved; `characters`: the length of all its segments in HLS. */
+  async preparedText(
+    file: ForeignFile,
+    known: KnownText,
+    shiftMs: number,
+  ): Promise<{ text: string; bytes: number; characters: number; notes: readonly string[] }> {
+    const { text: read, notes } = cuesOf(await subtitleIn(file, known));
+    if (read.cues.length > MAX_CUES) throw new AppError("subtitle_failed", `it has more than ${MAX_CUES} cues`);
+    const moved = movedCues(read, shiftMs);
+    const text = webVttText(moved);
+    return { text, bytes: Buffer.byteLength(text), characters: segmentCharacters(moved), notes };
+  },
+
+  /** The closed captions of each channel that has some, as WebVTT (`captionPairs`, `decodePairs`). */
+  async channelTexts(
+    units: ForeignFile,
+    times: ForeignFile,
+    endMs: number,
+  ): Promise<(readonly [channel: CaptionChannel, text: string])[]> {
+    const channels = decodePairs(captionPairs(await bytesOf(units), await textOf(times)), endMs);
+    return [...channels].flatMap(([channel, cues]) =>
+      cues.length === 0 ? [] : [[channel, webVttText({ definitions: [], cues })] as const],
+    );
+  },
+
+  /** A track of ASS for a part of the source (`clippedAss`). */
+  async clippedTrack(file: ForeignFile, shiftMs: number, part: ShownPart): Promise<string> {
+    return clippedAss(await textOf(file), shiftMs, part);
+  },
+} as const;
+
+export type Parsers = typeof PARSERS;
