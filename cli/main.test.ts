@@ -1,8 +1,8 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fileFolder } from "../test/fixtures.ts";
 import { COMMANDS } from "./table/commands.ts";
 import { type FakeService, failure, startFakeService } from "./testing/fake-service.ts";
 import { bareEnvironment, runCli, startCli } from "./testing/run-cli.ts";
@@ -54,14 +54,13 @@ const stream = (events: readonly [string, unknown][]) => (_: unknown, response: 
   for (const [name, data] of events) response.write(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
 };
 
-let folder: string;
+const folder = fileFolder();
 let service: FakeService;
 let env: Record<string, string>;
 /** No process gets this port: it is outside the range of ports that the system chooses. */
 const CLOSED_URL = "http://127.0.0.1:2";
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "copra-cli-"));
   service = await startFakeService({
     "POST /v2/probes": { status: 202, json: { ...PROBE, status: "running" } },
     [`GET /v2/probes/${PROBE.id}`]: { json: PROBE_DONE },
@@ -101,7 +100,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service?.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 describe("exit codes", () => {

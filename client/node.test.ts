@@ -1,12 +1,11 @@
-import { closeSync, mkdtempSync, openSync, rmSync, truncateSync, writeFileSync, writeSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { closeSync, openSync, truncateSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, inject, it } from "vitest";
+import { expect, inject, it } from "vitest";
+import { fileFolder } from "../test/fixtures.ts";
 import { Copra } from "./index.ts";
 import { fileSource } from "./node.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "copra-files-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = fileFolder();
 
 it("reads ranges of files beyond 4 GiB", async () => {
   const path = join(folder, "sparse.mov");

@@ -1,24 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { build } from "esbuild";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { emptiedFolder } from "../test/fixtures.ts";
 import { ROOT } from "./home/constants.ts";
 
 /** A repository with a lock file, and a fake npm that installs its packages and records its calls. */
-let root: string;
+const root = emptiedFolder();
 
 const FAKE_NPM = `#!/bin/sh
 echo "$*" >> npm-calls
@@ -37,14 +28,12 @@ const lock = (version: string): string =>
   });
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), "copra-bootstrap-"));
   for (const folder of ["local", "bin"]) mkdirSync(join(root, folder));
   copyFileSync(join(ROOT, "local", "bootstrap.mjs"), join(root, "local", "bootstrap.mjs"));
   writeFileSync(join(root, "bin", "npm"), FAKE_NPM);
   chmodSync(join(root, "bin", "npm"), 0o755);
   writeFileSync(join(root, "package-lock.json"), lock("1.0.0"));
 });
-afterEach(() => rmSync(root, { recursive: true }));
 
 const start = (program: string, ...argv: string[]): ChildProcess => startScript("program.ts", program, argv);
 

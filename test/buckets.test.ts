@@ -1,12 +1,11 @@
 // Jobs on a private bucket. Nodes read and write its objects by signed URLs and never see the keys.
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AwsClient } from "aws4fetch";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { createLogger } from "#shared/log.ts";
-import { type S3Server, startS3 } from "../local/s3/s3-app.ts";
+import { startS3 } from "../local/s3/s3-app.ts";
+import { fileFolder, untilEnd } from "./fixtures.ts";
 import { look } from "./look.ts";
 import { makeClip } from "./media.ts";
 import { sharedStack } from "./stack.ts";
@@ -16,25 +15,19 @@ const silent = createLogger({ write: () => {}, now: Date.now, level: "error" });
 const credentials = { accessKeyId: "SOURCES", secretAccessKey: "source/secret+key" };
 const KEY = "in/video (1) ü.mp4";
 
-let folder: string;
-let bucket: S3Server;
+const folder = fileFolder();
+const options = { port: 0, directory: join(folder, "s3"), bucket: "sources", credentials, isPrivate: true };
+const bucket = untilEnd(await startS3(options, silent));
 const stack = sharedStack();
 let endpoint: string;
 const client = new AwsClient({ ...credentials, service: "s3", region: "us-east-1" });
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-sources-"));
-  const options = { port: 0, directory: join(folder, "s3"), bucket: "sources", credentials, isPrivate: true };
-  bucket = await startS3(options, silent);
   endpoint = `http://127.0.0.1:${bucket.port}`;
   const clip = await makeClip("ntsc.mp4", folder);
   const url = `${endpoint}/sources/${KEY.split("/").map(encodeURIComponent).join("/")}`;
   expect((await client.fetch(url, { method: "PUT", body: readFileSync(clip) })).status).toBe(200);
   expect((await fetch(url)).status).toBe(403);
-});
-afterAll(async () => {
-  await bucket?.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const input = (changes: object = {}) => ({

@@ -1,18 +1,8 @@
 // The command line against the local system: files in a folder, and processes that are killed meanwhile.
 import { once } from "node:events";
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { connect, createServer, type Server } from "node:net";
-import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -29,21 +19,20 @@ import { JobView } from "#shared/job/job-view.ts";
 import { bareEnvironment, runCli, startCli } from "../cli/testing/run-cli.ts";
 import { verifyWebhook } from "../client/index.ts";
 import { serveLoopback } from "../local/demo/loopback-server.ts";
+import { fileFolder } from "./fixtures.ts";
 import { makeClip, makeLongClip } from "./media.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
 
-let folder: string;
+const folder = fileFolder();
 let stack: TestStack;
 let env: Record<string, string>;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "copra-cli-stack-"));
   stack = await startTestStack({ nodes: 2 });
   env = { ...bareEnvironment(folder), COPRA_HOME: stack.home };
 });
 afterAll(async () => {
   await stack?.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const files = (path: string): string[] =>

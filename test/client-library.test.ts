@@ -1,26 +1,15 @@
 // A third-party client library; only its endpoint is changed.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import coconut, { type Metadata } from "coconutjs";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { JobView } from "#shared/job/job-view.ts";
+import { fileFolder, untilEnd } from "./fixtures.ts";
 import { makeClip } from "./media.ts";
-import { type SourceServer, startSourceServer } from "./services/source-server.ts";
+import { startSourceServer } from "./services/source-server.ts";
 import { sharedStack } from "./stack.ts";
 
-let folder: string;
+const folder = fileFolder();
 const stack = sharedStack();
-let sources: SourceServer;
-
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "copra-client-"));
-  sources = await startSourceServer(folder);
-});
-afterAll(async () => {
-  await sources?.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+const sources = untilEnd(await startSourceServer(folder));
 
 const NOTIFICATION = { type: "http", url: "http://127.0.0.1:9/" };
 

@@ -1,12 +1,12 @@
 // The client in a browser and in the installed Node, which is often older than the Node that runs the tests.
 import { execFile } from "node:child_process";
-import { accessSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { accessSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { build } from "esbuild";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
+import { it } from "./fixtures.ts";
 import { launchChromium } from "./players/chromium.ts";
 import { startClientService } from "./services/client-service.ts";
 
@@ -39,17 +39,12 @@ it("works in Chromium", async () => {
   }
 });
 
-it("works in the installed Node", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "copra-runtime-"));
-  try {
-    const script = join(folder, "cases.mjs");
-    const print = `failures(${JSON.stringify(service.origin)}).then((all) => console.log(JSON.stringify(all)));`;
-    writeFileSync(script, `${code}\n${print}`);
-    const { stdout } = await promisify(execFile)(installedNode(), [script]);
-    expect(JSON.parse(stdout)).toEqual({ cases: expect.any(Number), failed: [] });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+it("works in the installed Node", async ({ folder }) => {
+  const script = join(folder, "cases.mjs");
+  const print = `failures(${JSON.stringify(service.origin)}).then((all) => console.log(JSON.stringify(all)));`;
+  writeFileSync(script, `${code}\n${print}`);
+  const { stdout } = await promisify(execFile)(installedNode(), [script]);
+  expect(JSON.parse(stdout)).toEqual({ cases: expect.any(Number), failed: [] });
 });
 
 /** The first `node` on the PATH that npm did not install. */

@@ -1,9 +1,7 @@
 // The typed client on the real system: a local file becomes outputs, and the client reads every fact about them.
-import { mkdtempSync, openAsBlob, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { openAsBlob } from "node:fs";
 import { Webhook } from "standardwebhooks";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import {
   type AccountEvent,
   Copra,
@@ -12,8 +10,9 @@ import {
   type NotificationPayload,
   verifyWebhook,
 } from "../client/index.ts";
+import { fileFolder, untilEnd } from "./fixtures.ts";
 import { makeClip } from "./media.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "./services/webhook-receiver.ts";
+import { startWebhookReceiver } from "./services/webhook-receiver.ts";
 import { sharedStack } from "./stack.ts";
 
 const stack = sharedStack();
@@ -21,17 +20,8 @@ const copra = new Copra({ url: stack.api, key: stack.apiKey });
 const storage = { service: "coconut" } as const;
 const NOBODY = { type: "http", url: "http://127.0.0.1:9/" } as const;
 
-let folder: string;
-let webhooks: WebhookReceiver;
-
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "copra-typed-client-"));
-  webhooks = await startWebhookReceiver();
-});
-afterAll(async () => {
-  await webhooks?.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+const folder = fileFolder();
+const webhooks = untilEnd(await startWebhookReceiver());
 
 it("uploads a file, encodes it, follows it, verifies its webhooks and reads all about it", async () => {
   const stop = new AbortController();

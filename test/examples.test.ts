@@ -1,8 +1,7 @@
 // Runs every program in examples/ against the local system, with the command in its first lines.
 import { type ChildProcessByStdio, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
@@ -10,24 +9,23 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { few, SLOW } from "../encoder-node/testing/few.ts";
 import { ROOT } from "../local/home/constants.ts";
+import { fileFolder, untilEnd } from "./fixtures.ts";
 import { makeClip } from "./media.ts";
-import { type SourceServer, startSourceServer } from "./services/source-server.ts";
+import { startSourceServer } from "./services/source-server.ts";
 import { sharedStack } from "./stack.ts";
 
 const run = promisify(execFile);
 const EXAMPLES = join(ROOT, "examples");
 
-let folder: string;
+const folder = fileFolder();
 const stack = sharedStack();
-let sources: SourceServer;
+const sources = untilEnd(await startSourceServer(folder));
 let receiver: ChildProcessByStdio<null, Readable, null>;
 let environment: NodeJS.ProcessEnv;
 /** Lines that the example webhook receiver has printed. */
 const received: string[] = [];
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "copra-examples-"));
-  sources = await startSourceServer(folder);
   receiver = spawn(process.execPath, [join(EXAMPLES, "verify-webhook.ts")], {
     env: { ...process.env, COPRA_WEBHOOK_SECRET: stack.webhookSecret, PORT: "0" },
     stdio: ["ignore", "pipe", "inherit"],
@@ -43,8 +41,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   receiver?.kill();
-  await sources?.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const start = async (name: string, clip: string, env = environment): Promise<string> => {

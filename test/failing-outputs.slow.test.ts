@@ -1,35 +1,31 @@
 // An output that ffmpeg cannot make leaves the other outputs intact; a large output is uploaded in parts; finished
 // outputs wait for a storage that is down.
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { TaskList, type TaskView } from "#shared/api/task-responses.ts";
 import { silentLog } from "../encoder-node/testing/silent-log.ts";
 import { startS3 } from "../local/s3/s3-app.ts";
+import { fileFolder, untilEnd } from "./fixtures.ts";
 import { look } from "./look.ts";
 import { makeClip, makeLongClip } from "./media.ts";
 import { LIMITED_VARIABLES, makeLimitedFfmpeg } from "./services/limited-ffmpeg.ts";
-import { type SourceServer, startSourceServer } from "./services/source-server.ts";
+import { startSourceServer } from "./services/source-server.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
 
 const WAIT = { timeout: 180_000, interval: 250 };
 
-let folder: string;
+const folder = fileFolder();
 let stack: TestStack;
-let sources: SourceServer;
+const sources = untilEnd(await startSourceServer(folder));
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "copra-failing-"));
   Object.assign(process.env, await makeLimitedFfmpeg(folder, "Size 322x182 is unlucky"));
-  sources = await startSourceServer(folder);
   stack = await startTestStack();
 });
 afterAll(async () => {
   for (const name of LIMITED_VARIABLES) delete process.env[name];
   await stack?.stop();
-  await sources?.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 it("fails only the output that ffmpeg cannot make", async () => {

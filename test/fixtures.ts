@@ -1,10 +1,10 @@
 // Folders and servers of tests in Node: removed and closed after the test or the file that uses them.
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, test } from "vitest";
+import { afterAll, afterEach, test } from "vitest";
 
 export type TestServer = {
   /** `http://127.0.0.1:<port>`, without a slash. */
@@ -36,7 +36,7 @@ export async function startServer(listener: RequestListener = () => undefined): 
 }
 
 const newFolder = (): string => mkdtempSync(join(tmpdir(), "copra-test-"));
-const remove = (folder: string): void => rmSync(folder, { recursive: true, force: true });
+const remove = (folder: string): void => rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
 
 /** A folder that all tests of the file share. */
 export function fileFolder(): string {
@@ -45,10 +45,19 @@ export function fileFolder(): string {
   return folder;
 }
 
-/** A server for all tests of the file. */
-export async function fileServer(listener?: RequestListener): Promise<TestServer> {
-  const server = await startServer(listener);
-  afterAll(() => server.close());
+/** A folder that is empty before each test of the file. */
+export function emptiedFolder(): string {
+  const folder = fileFolder();
+  afterEach(() => {
+    remove(folder);
+    mkdirSync(folder);
+  });
+  return folder;
+}
+
+/** Returns the server, which is closed after the last test of the file. */
+export function untilEnd<Server extends { close(): unknown }>(server: Server): Server {
+  afterAll(async () => void (await server.close()));
   return server;
 }
 

@@ -1,25 +1,15 @@
 // The service with folders on its nodes, as an operator of a NAS starts it: sources and outputs are files.
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { ROOT } from "../local/home/constants.ts";
 import { basicAuth } from "../local/stack/access.ts";
+import { fileFolder } from "./fixtures.ts";
 import { lookAtFile } from "./look.ts";
 import { makeClip, makeLongClip } from "./media.ts";
 import { copra, type Served, serve } from "./self-host/served.ts";
 
-let base: string;
+const base = fileFolder();
 let media: string;
 let served: Served;
 const NOBODY = { type: "none" };
@@ -27,7 +17,6 @@ const at = (...names: string[]): string => join(media, ...names);
 const source = (path: string) => ({ service: "folder", folder: "media", path });
 
 beforeAll(async () => {
-  base = mkdtempSync(join(tmpdir(), "copra-nas-"));
   media = join(base, "media");
   for (const folder of ["media", "media/in", "archive"]) mkdirSync(join(base, folder));
   const folders = ["--folder", `media=${media}`, "--folder", `archive=${join(base, "archive")}:ro`];
@@ -39,7 +28,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await served?.stop();
-  rmSync(base, { recursive: true, force: true });
 });
 
 /** The request in docs/folders.md, with the paths of this test. */

@@ -1,14 +1,12 @@
 // Jobs whose URLs redirect into the service's own network, which only the request itself can detect.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { type LoopbackServer, serveLoopback } from "../local/demo/loopback-server.ts";
+import { fileFolder } from "./fixtures.ts";
 import { makeClip } from "./media.ts";
 import { type SourceServer, startSourceServer } from "./services/source-server.ts";
 import { sharedStack } from "./stack.ts";
 
-let folder: string;
+const folder = fileFolder();
 const stack = sharedStack();
 let sources: SourceServer;
 let redirector: LoopbackServer;
@@ -16,7 +14,6 @@ let elsewhere: LoopbackServer;
 const requests: string[] = [];
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "copra-hostile-addresses-"));
   sources = await startSourceServer(folder);
   elsewhere = await serveLoopback((request, response) => {
     requests.push(`${request.method} ${request.url}`);
@@ -30,7 +27,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all([sources, redirector, elsewhere].map((server) => server?.close()));
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** A URL that looks harmless and contains a secret. */

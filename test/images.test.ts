@@ -1,17 +1,15 @@
 // All kinds of images in one job, from the request to the stored files.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
+import { fileFolder, untilEnd } from "./fixtures.ts";
 import { look } from "./look.ts";
 import { makeClip } from "./media.ts";
 import type { JobView } from "./services/api-client.ts";
-import { type SourceServer, startSourceServer } from "./services/source-server.ts";
+import { startSourceServer } from "./services/source-server.ts";
 import { sharedStack } from "./stack.ts";
 
-let folder: string;
+const folder = fileFolder();
 const stack = sharedStack();
-let sources: SourceServer;
+const sources = untilEnd(await startSourceServer(folder));
 let job: JobView;
 
 /** Outputs of a 3 s source of 640×360. */
@@ -29,15 +27,9 @@ const OUTPUTS = {
 };
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "copra-images-"));
-  sources = await startSourceServer(folder);
   const clip = await makeClip("ntsc.mp4", folder);
   const { id } = await stack.submit({ input: { url: sources.urlOf(clip) }, outputs: OUTPUTS });
   job = await stack.waitForJob(id);
-});
-afterAll(async () => {
-  await sources?.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const urlsOf = (key: string): string[] => (job.outputs.find((output) => output.key === key)?.urls ?? []).map(String);

@@ -1,7 +1,6 @@
 // Sources that become unreadable while their outputs are encoded. The input fails, although it was transferred.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { type IncomingMessage, request, type ServerResponse } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -9,9 +8,10 @@ import { TaskList } from "#shared/api/task-responses.ts";
 import { parseRange } from "#shared/network/http-headers.ts";
 import { type LoopbackServer, serveLoopback } from "../local/demo/loopback-server.ts";
 import { makeGenerated } from "./clip-cache.ts";
+import { fileFolder, untilEnd } from "./fixtures.ts";
 import { look } from "./look.ts";
 import type { JobView } from "./services/api-client.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "./services/webhook-receiver.ts";
+import { startWebhookReceiver } from "./services/webhook-receiver.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
 
 const BYTES_PER_SECOND = 3_000_000;
@@ -19,26 +19,22 @@ const BYTES_PER_SECOND = 3_000_000;
 const SLOW_BYTES_PER_SECOND = 500_000;
 const SLICE_BYTES = 40_000;
 
-let folder: string;
+const folder = fileFolder();
 let clip: Buffer;
 let stack: TestStack;
-let webhooks: WebhookReceiver;
+const webhooks = untilEnd(await startWebhookReceiver());
 const servers: LoopbackServer[] = [];
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "copra-late-source-"));
   const video = "testsrc2=s=640x360:r=30:d=8,noise=alls=30:allf=t";
   const coded = ["-c:v", "libx264", "-preset", "ultrafast", "-qp", "27", "-movflags", "+faststart"];
   await makeGenerated(["-f", "lavfi", "-i", video, ...coded], join(folder, "clip.mp4"));
   clip = readFileSync(join(folder, "clip.mp4"));
-  webhooks = await startWebhookReceiver();
   stack = await startTestStack({ nodes: 2 });
 });
 afterAll(async () => {
   await stack?.stop();
-  await webhooks?.close();
   await Promise.all(servers.map(({ close }) => close()));
-  rmSync(folder, { recursive: true, force: true });
 });
 
 async function serve(handler: (incoming: IncomingMessage, response: ServerResponse) => unknown): Promise<string> {

@@ -1,19 +1,12 @@
 // Many nodes and many jobs at once, with work that takes no time. Every task is done exactly once.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { type LoadOutcome, runLoad } from "../bench/load/run-load.ts";
+import { emptiedFolder } from "./fixtures.ts";
 
-let home: string | undefined;
-afterEach(() => {
-  if (home) rmSync(home, { recursive: true, force: true });
-});
+const home = emptiedFolder();
 
-function load(nodes: number, jobs: number, killAfter: number | null): Promise<LoadOutcome> {
-  home = mkdtempSync(join(tmpdir(), "copra-load-"));
-  return runLoad({ nodes, jobs, home, killAfter, accounts: 3, posting: 16, stores: true });
-}
+const load = (nodes: number, jobs: number, killAfter: number | null): Promise<LoadOutcome> =>
+  runLoad({ nodes, jobs, home, killAfter, accounts: 3, posting: 16, stores: true });
 
 const [NODES, JOBS] = process.env.COPRA_SOAK === "1" ? [50, 200] : [25, 80];
 

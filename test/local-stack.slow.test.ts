@@ -1,33 +1,25 @@
 // The local system loses nothing when its processes are killed or when it restarts.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import * as z from "zod";
 import { startStack } from "../local/stack/stack.ts";
+import { fileFolder, untilEnd } from "./fixtures.ts";
 import { makeLongClip } from "./media.ts";
-import { type SourceServer, startSourceServer } from "./services/source-server.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "./services/webhook-receiver.ts";
+import { startSourceServer } from "./services/source-server.ts";
+import { startWebhookReceiver } from "./services/webhook-receiver.ts";
 import { isSigned } from "./services/webhook-signature.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
 
-let folder: string;
+const folder = fileFolder();
 let stack: TestStack;
-let sources: SourceServer;
-let webhooks: WebhookReceiver;
+const sources = untilEnd(await startSourceServer(folder));
+const webhooks = untilEnd(await startWebhookReceiver({ failFirst: 1 }));
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "copra-media-"));
-  sources = await startSourceServer(folder);
-  webhooks = await startWebhookReceiver({ failFirst: 1 });
   stack = await startTestStack();
 });
 afterAll(async () => {
   await stack?.stop();
-  await webhooks?.close();
-  await sources?.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const progressOf = async (id: string): Promise<number> => {

@@ -1,33 +1,30 @@
 // The main job from the request to the stored files, on real sources. The tests inspect every file.
-import { copyFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { SLOW } from "../encoder-node/testing/few.ts";
 import { startTraceCollector, type TraceCollector } from "../encoder-node/testing/trace-collector.ts";
 import { Usage } from "../shared/api/account-responses.ts";
+import { fileFolder, untilEnd } from "./fixtures.ts";
 import { childrenNamed } from "./hostile/children.ts";
 import { look, lookAtFile } from "./look.ts";
 import { type ClipName, makeClip, makeLongClip } from "./media.ts";
 import type { JobView } from "./services/api-client.ts";
-import { type SourceServer, startSourceServer } from "./services/source-server.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "./services/webhook-receiver.ts";
+import { startSourceServer } from "./services/source-server.ts";
+import { startWebhookReceiver } from "./services/webhook-receiver.ts";
 import { isSigned } from "./services/webhook-signature.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
 
 const [TRACE, CALLER] = ["0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"];
 const TRACE_HEADERS = { traceparent: `00-${TRACE}-${CALLER}-01`, tracestate: "a=1" };
 
-let folder: string;
+const folder = fileFolder();
 let stack: TestStack;
-let sources: SourceServer;
-let webhooks: WebhookReceiver;
+const sources = untilEnd(await startSourceServer(folder));
+const webhooks = untilEnd(await startWebhookReceiver());
 let collector: TraceCollector;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "copra-media-"));
-  sources = await startSourceServer(folder);
-  webhooks = await startWebhookReceiver();
   collector = await startTraceCollector();
   // Processes of a stack inherit the environment.
   vi.stubEnv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.endpoint);
@@ -35,10 +32,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await stack?.stop();
-  await webhooks?.close();
   collector?.close();
-  await sources?.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 async function encode(

@@ -1,29 +1,25 @@
 // copra mcp on the local system, with the client of the official SDK: an assistant makes a real video.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { CallToolResultSchema, ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { bareEnvironment, MAIN } from "../cli/testing/run-cli.ts";
 import { CopraAdmin } from "../client/admin.ts";
 import { Copra } from "../client/index.ts";
+import { fileFolder, untilEnd } from "./fixtures.ts";
 import { makeClip } from "./media.ts";
-import { type SourceServer, startSourceServer } from "./services/source-server.ts";
+import { startSourceServer } from "./services/source-server.ts";
 import { sharedStack } from "./stack.ts";
 
 const stack = sharedStack();
 const { origin } = new URL(stack.api);
 
-let folder: string;
-let sources: SourceServer;
+const folder = fileFolder();
+const sources = untilEnd(await startSourceServer(folder));
 let job: Record<string, unknown>;
 const clients: Client[] = [];
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "copra-mcp-"));
-  sources = await startSourceServer(folder);
   job = {
     input: { url: `${sources.urlOf(await makeClip("ntsc.mp4", folder))}?token=secret` },
     storage: stack.storage,
@@ -33,10 +29,6 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   await Promise.all(clients.splice(0).map((client) => client.close()));
-});
-afterAll(async () => {
-  await sources?.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 type Answer = "accept" | "decline";

@@ -1,16 +1,13 @@
 // Checks that the clips have the traits on which other tests rely.
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { locateFfmpeg } from "../encoder-node/ffmpeg/discover/locate.ts";
 import { toolEnvironment } from "../encoder-node/ffmpeg/sandbox/tool-environment.ts";
+import { fileFolder } from "./fixtures.ts";
 import { type ClipName, makeClip } from "./media.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "copra-media-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = fileFolder();
 
 const ffprobe = async (argv: string[]): Promise<string> => {
   const tools = await locateFfmpeg(process.env);

@@ -1,35 +1,30 @@
 // A fleet of different nodes: two without AV1, a third with AV1, and a fourth in another pool.
-import { mkdtempSync, rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { locateFfmpeg } from "../encoder-node/ffmpeg/discover/locate.ts";
 import { type FaultNode, type LogLine, startFaultNode } from "./faults/fault-node.ts";
+import { fileFolder, untilEnd } from "./fixtures.ts";
 import { makeClip } from "./media.ts";
 import type { JobView } from "./services/api-client.ts";
-import { type SourceServer, startSourceServer } from "./services/source-server.ts";
+import { startSourceServer } from "./services/source-server.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
 
-let folder: string;
+const folder = fileFolder();
 let stack: TestStack;
-let sources: SourceServer;
+const sources = untilEnd(await startSourceServer(folder));
 let clip: string;
 let withoutAv1: Record<string, string>;
 const nodes: FaultNode[] = [];
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "copra-mixed-"));
   withoutAv1 = await makeFfmpegWithoutAv1(folder);
-  sources = await startSourceServer(folder);
   clip = sources.urlOf(await makeClip("ntsc.mp4", folder));
   stack = await startTestStack({ nodes: 0 });
 });
 afterAll(async () => {
   for (const node of nodes) await node.end();
   await stack?.stop();
-  await sources?.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const originOf = ({ api }: TestStack): string => new URL(api).origin;

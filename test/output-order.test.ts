@@ -1,27 +1,15 @@
 // Outputs end one by one: the order of stored files and events, failures, and the cost of a dead storage.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { fileFolder, untilEnd } from "./fixtures.ts";
 import { makeLongClip } from "./media.ts";
-import { type SourceServer, startSourceServer } from "./services/source-server.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "./services/webhook-receiver.ts";
+import { startSourceServer } from "./services/source-server.ts";
+import { startWebhookReceiver } from "./services/webhook-receiver.ts";
 import { sharedStack } from "./stack.ts";
 
-let folder: string;
+const folder = fileFolder();
 const stack = sharedStack();
-let sources: SourceServer;
-let webhooks: WebhookReceiver;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "copra-order-"));
-  sources = await startSourceServer(folder);
-  webhooks = await startWebhookReceiver();
-});
-afterAll(async () => {
-  await webhooks?.close();
-  await sources?.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+const sources = untilEnd(await startSourceServer(folder));
+const webhooks = untilEnd(await startWebhookReceiver());
 
 it("images are stored and announced before the videos, and a dead storage delays no other job", async () => {
   const input = { url: sources.urlOf(await makeLongClip(folder, 8)) };

@@ -2,14 +2,14 @@
 // Prints their times without testing them, because they depend on the machine.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { sampleClip } from "../local/demo/sample.ts";
 import { FakeCloudflare } from "../local/deploy/testing/fake-cloudflare.ts";
 import { ROOT } from "../local/home/constants.ts";
+import { emptiedFolder, fileFolder } from "./fixtures.ts";
 
 const PAGE = readFileSync(join(ROOT, "docs", "quick-start.md"), "utf8");
 /** The commands of a section's blocks, without comments. */
@@ -26,19 +26,16 @@ const commandsOf = (title: string): string[] =>
 const LIMIT_MS = 600_000;
 vi.setConfig({ testTimeout: LIMIT_MS });
 
-let clip: string;
-let folder: string;
+const clip = fileFolder();
+const folder = emptiedFolder();
 let env: Record<string, string | undefined>;
 const children: ChildProcess[] = [];
 
 beforeAll(async () => {
-  clip = mkdtempSync(join(tmpdir(), "copra-quick-start-"));
   await sampleClip(clip);
 });
-afterAll(() => rmSync(clip, { recursive: true }));
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "copra-quick-start-"));
   mkdirSync(join(folder, "home"));
   // The demo makes the sample if it is missing.
   for (const copy of ["video.mov", "home/sample.mp4"]) copyFileSync(join(clip, "sample.mp4"), join(folder, copy));
@@ -51,7 +48,6 @@ afterEach(async () => {
     child.kill("SIGTERM");
     await once(child, "exit");
   }
-  rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
 });
 
 async function freePort(): Promise<string> {

@@ -1,11 +1,10 @@
 // Sources that arrive slowly, from hosts without ranges, do not block encodes of other accounts.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { basicAuth } from "../local/stack/access.ts";
+import { fileFolder } from "./fixtures.ts";
 import { look } from "./look.ts";
 import { makeClip } from "./media.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
@@ -29,7 +28,7 @@ const host = createServer((request, response) => {
 const drip = setInterval(() => {
   for (const response of slow) response.write(Buffer.alloc(DRIP.bytes));
 }, DRIP.everyMs);
-const folder = mkdtempSync(join(tmpdir(), "copra-slow-"));
+const folder = fileFolder();
 
 beforeAll(async () => {
   await new Promise<void>((listening) => host.listen(0, "127.0.0.1", listening));
@@ -41,7 +40,6 @@ afterAll(async () => {
   await stack?.stop();
   host.closeAllConnections();
   host.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 it(

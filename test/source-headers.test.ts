@@ -1,10 +1,8 @@
 // Sources at a host that requires a header of each request.
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { afterEach, beforeAll, expect, it } from "vitest";
 import { closeServers, sendRange, serve, type TestServer } from "../encoder-node/testing/range-server.ts";
+import { fileFolder } from "./fixtures.ts";
 import { makeClip } from "./media.ts";
 import { sharedStack } from "./stack.ts";
 
@@ -12,16 +10,14 @@ const stack = sharedStack();
 const TOKEN = "Bearer of-this-test";
 const outputs = { "mp4:240p": { path: "headers/240p.mp4" } };
 
-let folder: string;
+const folder = fileFolder();
 let clip: Buffer;
 let guarded: TestServer;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-headers-"));
   clip = readFileSync(await makeClip("ntsc.mp4", folder));
 });
 afterEach(closeServers);
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Starts a host that sends the clip for the header. `away` redirects to it. */
 async function start(): Promise<{ url: string; away: string }> {

@@ -1,33 +1,25 @@
 // Real jobs with results in each kind of storage other than S3 buckets. The tests inspect the stored files.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { fileFolder, untilEnd } from "./fixtures.ts";
 import { look } from "./look.ts";
 import { makeClip, makeLongClip } from "./media.ts";
 import type { JobView } from "./services/api-client.ts";
 import { type Azurite, startAzurite } from "./services/azurite.ts";
-import { type FormReceiver, startFormReceiver } from "./services/form-receiver.ts";
-import { type SourceServer, startSourceServer } from "./services/source-server.ts";
+import { startFormReceiver } from "./services/form-receiver.ts";
+import { startSourceServer } from "./services/source-server.ts";
 import { sharedStack } from "./stack.ts";
 
-let folder: string;
+const folder = fileFolder();
 const stack = sharedStack();
-let sources: SourceServer;
-let receiver: FormReceiver;
+const sources = untilEnd(await startSourceServer(folder));
+const receiver = untilEnd(await startFormReceiver("encoded_video"));
 let azurite: Azurite;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "copra-storages-"));
-  sources = await startSourceServer(folder);
-  receiver = await startFormReceiver("encoded_video");
   azurite = await startAzurite();
 });
 afterAll(async () => {
   await azurite?.stop();
-  await receiver?.close();
-  await sources?.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /**

@@ -1,8 +1,7 @@
 // A video over several nodes equals a single node's result, whichever process dies meanwhile, and nothing is left
 // behind.
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { AwsClient } from "aws4fetch";
@@ -15,27 +14,24 @@ import { UltrafastReceipt } from "#shared/job/metadata.ts";
 import { locateFfmpeg } from "../encoder-node/ffmpeg/discover/locate.ts";
 import { toolEnvironment } from "../encoder-node/ffmpeg/sandbox/tool-environment.ts";
 import { SCRATCH_BUCKET } from "../local/home/constants.ts";
+import { fileFolder, untilEnd } from "./fixtures.ts";
 import { makeClip, makeLongClip } from "./media.ts";
-import { type SourceServer, startSourceServer } from "./services/source-server.ts";
+import { startSourceServer } from "./services/source-server.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
 
 const POSITIVE = expect.toSatisfy((value: unknown) => typeof value === "number" && value > 0);
 const SECONDS = 80;
 const RATE = 12;
 
-let folder: string;
+const folder = fileFolder();
 let stack: TestStack;
-let sources: SourceServer;
+const sources = untilEnd(await startSourceServer(folder));
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "copra-media-"));
-  sources = await startSourceServer(folder);
   stack = await startTestStack({ nodes: 3 });
 });
 afterAll(async () => {
   await stack?.stop();
-  await sources?.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const run = promisify(execFile);

@@ -1,8 +1,7 @@
 // Files that pages send to upload links: with tus-js-client, Uppy and @copra/client in a browser, over a bad network.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Browser, BrowserContext, Page } from "playwright-core";
@@ -11,6 +10,7 @@ import { type UploadLink as Link, UploadLink } from "#shared/api/upload-links.ts
 import { upload } from "../client/index.ts";
 import { fileSource } from "../client/node.ts";
 import { ROOT } from "../local/home/constants.ts";
+import { fileFolder } from "./fixtures.ts";
 import { makeClip } from "./media.ts";
 import { launchChromium } from "./players/chromium.ts";
 import { startUnreliableProxy, type UnreliableProxy } from "./services/unreliable-proxy.ts";
@@ -20,7 +20,7 @@ import { sharedStack } from "./stack.ts";
 const stack = sharedStack();
 const MIB = 2 ** 20;
 const CHUNK = 5 * MIB;
-const folder = mkdtempSync(join(tmpdir(), "copra-links-"));
+const folder = fileFolder();
 let proxy: UnreliableProxy;
 let site: Awaited<ReturnType<typeof startUploadSite>>;
 let browser: Browser;
@@ -50,7 +50,6 @@ afterAll(async () => {
   await browser?.close();
   await site?.close();
   await proxy?.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** A link whose requests pass the proxy. */

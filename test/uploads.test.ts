@@ -1,17 +1,15 @@
 // A client uploads a file in parts, with an interruption. The file becomes the source of a job.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
 import { Upload } from "#shared/api/uploads.ts";
 import { basicAuth } from "../local/stack/access.ts";
+import { fileFolder } from "./fixtures.ts";
 import { look, lookAtFile } from "./look.ts";
 import { makeClip } from "./media.ts";
 import { sharedStack } from "./stack.ts";
 
 const stack = sharedStack();
-const folder = mkdtempSync(join(tmpdir(), "copra-uploads-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = fileFolder();
 
 /** A box of MP4 that readers skip (ISO/IEC 14496-12, 8.1.2). */
 function freeBox(sizeBytes: number): Buffer {

@@ -2,16 +2,16 @@
 // test:soak, because wrangler needs half a minute.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { ROOT } from "../local/home/constants.ts";
+import { fileFolder } from "./fixtures.ts";
 
 const SECRETS = join(ROOT, ".dev.vars");
 const hadSecrets = existsSync(SECRETS);
-const folder = mkdtempSync(join(tmpdir(), "copra-wrangler-dev-"));
+const folder = fileFolder();
 const children: ChildProcess[] = [];
 
 afterEach(async () => {
@@ -19,7 +19,6 @@ afterEach(async () => {
     child.kill("SIGTERM");
     if (child.exitCode === null) await once(child, "exit");
   }
-  rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   if (!hadSecrets) rmSync(SECRETS, { force: true });
 });
 

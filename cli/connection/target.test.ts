@@ -1,12 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
+import { emptiedFolder } from "../../test/fixtures.ts";
 import { configPath, readConfig, withoutProfile, withProfile, writeConfig } from "./config-file.ts";
 import { folderOf } from "./folders.ts";
 import { findTarget, serviceUrl, type TargetOptions } from "./target.ts";
 
-let folder: string;
+const folder = emptiedFolder();
 let env: Record<string, string>;
 
 const STACK = {
@@ -17,10 +17,8 @@ const STACK = {
 };
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "copra-target-"));
   env = { COPRA_HOME: join(folder, "home"), XDG_CONFIG_HOME: join(folder, "config"), HOME: folder };
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const VARIABLES = { COPRA_URL: "https://env.example.com", COPRA_API_KEY: "k-env" };
 const OPTIONS = { url: "https://option.example.com/v2/", key: "k-option" };

@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { COCONUT_V2_JOB, ZENCODER_JOB } from "#shared/convert/testing/examples.ts";
+import { fileFolder } from "../../test/fixtures.ts";
 import { bareEnvironment, runCli } from "../testing/run-cli.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "copra-convert-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = fileFolder();
 const env = bareEnvironment(folder);
 const file = (name: string, content: string): string => {
   const path = join(folder, name);

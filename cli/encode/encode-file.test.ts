@@ -1,15 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { fileFolder } from "../../test/fixtures.ts";
 import { failure, startFakeService } from "../testing/fake-service.ts";
 import { bareEnvironment, runCli } from "../testing/run-cli.ts";
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "copra-encode-"));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = fileFolder();
 
 it("uploads nothing when the service rejects the request", async () => {
   const file = join(folder, "video.mov");

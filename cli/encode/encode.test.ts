@@ -1,19 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { parseJobRequest } from "#shared/request/job-request.ts";
+import { fileFolder } from "../../test/fixtures.ts";
 import { buildJob, newFolder, withInput } from "./job-request.ts";
 import { outputsOf } from "./output-request.ts";
 import { assumedSource } from "./plan.ts";
 import { nameOf, sourceOf } from "./source.ts";
 import { readyFiles } from "./watch.ts";
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "copra-encode-"));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = fileFolder();
 
 describe("--to", () => {
   it.each<[string[], object]>([

@@ -1,18 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { fileFolder } from "../../test/fixtures.ts";
 import { startFakeService } from "../testing/fake-service.ts";
 import { bareEnvironment, runCli } from "../testing/run-cli.ts";
 
-let folder: string;
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "copra-cli-"));
-});
-afterAll(() => {
-  rmSync(folder, { recursive: true, force: true });
-});
+const folder = fileFolder();
 
 it("changes each job that a filter selects once, although batches in between are empty", async () => {
   const batches = [

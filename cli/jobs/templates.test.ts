@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { fileFolder } from "../../test/fixtures.ts";
 import { failure, startFakeService } from "../testing/fake-service.ts";
 import { bareEnvironment, runCli } from "../testing/run-cli.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "copra-templates-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = fileFolder();
 
 const SUMMARY = { name: "web", version: 3, created_at: "2026-11-21 05:23:27 +0000" };
 const TOKEN = { id: "t1", created_at: SUMMARY.created_at };

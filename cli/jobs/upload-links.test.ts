@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { fileFolder } from "../../test/fixtures.ts";
 import { startFakeService } from "../testing/fake-service.ts";
 import { bareEnvironment, runCli } from "../testing/run-cli.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "copra-links-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = fileFolder();
 
 const LINK = {
   id: "Qm4vT1xYc8ZpB6kWs0Hd",

@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { fileFolder } from "../../test/fixtures.ts";
 import { downloadAll } from "./download.ts";
 import { referencesOf } from "./playlists.ts";
 import { commonFolder, localPath, storageBase } from "./result-paths.ts";
@@ -90,11 +90,7 @@ describe("the path of a result", () => {
 });
 
 describe("downloadAll", () => {
-  let folder: string;
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), "copra-results-"));
-  });
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = fileFolder();
 
   const base = "https://s.example.com/b/";
   const store: Record<string, string> = {

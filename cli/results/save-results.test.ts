@@ -1,19 +1,12 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import type { ServerResponse } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { fileFolder } from "../../test/fixtures.ts";
 import { failure, startFakeService } from "../testing/fake-service.ts";
 import { bareEnvironment, runCli } from "../testing/run-cli.ts";
 
-let folder: string;
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "copra-cli-"));
-});
-afterAll(() => {
-  rmSync(folder, { recursive: true, force: true });
-});
+const folder = fileFolder();
 
 it("saves results in the storage's folders if the service no longer has the job's request", async () => {
   const file = (text: string) => (_: unknown, response: ServerResponse) => response.end(text);

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { describe, expect, it, test } from "vitest";
+import { fileFolder } from "../../test/fixtures.ts";
 import { COMMANDS, GROUPS } from "../table/commands.ts";
 import { GLOBAL_OPTIONS } from "../table/global-options.ts";
 import { bareEnvironment, MAIN, runCli } from "../testing/run-cli.ts";
@@ -37,16 +37,11 @@ test("offers every command, and each of its options", () => {
 });
 
 describe("the script for a shell", () => {
-  let folder: string;
-  let env: Record<string, string>;
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), "copra-completion-"));
-    writeFileSync(join(folder, "video.mov"), "");
-    writeFileSync(join(folder, "copra"), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
-    chmodSync(join(folder, "copra"), 0o755);
-    env = { ...bareEnvironment(folder), PATH: `${folder}:${process.env.PATH}` };
-  });
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = fileFolder();
+  writeFileSync(join(folder, "video.mov"), "");
+  writeFileSync(join(folder, "copra"), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
+  chmodSync(join(folder, "copra"), 0o755);
+  const env = { ...bareEnvironment(folder), PATH: `${folder}:${process.env.PATH}` };
 
   const isInstalled = (shell: string): boolean => {
     try {

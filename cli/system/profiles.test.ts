@@ -1,21 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type FakeService, startFakeService } from "../testing/fake-service.ts";
+import { describe, expect, it } from "vitest";
+import { fileFolder, untilEnd } from "../../test/fixtures.ts";
+import { startFakeService } from "../testing/fake-service.ts";
 import { bareEnvironment, runCli } from "../testing/run-cli.ts";
 
-let folder: string;
-let service: FakeService;
-
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "copra-cli-"));
-  service = await startFakeService({ "GET /v2/jobs": { json: { jobs: [], next_cursor: null } } });
-});
-afterAll(async () => {
-  await service?.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+const folder = fileFolder();
+const service = untilEnd(await startFakeService({ "GET /v2/jobs": { json: { jobs: [], next_cursor: null } } }));
 
 describe("copra login", () => {
   const keysOf = async (args: readonly string[], variables: Record<string, string>, input = "") => {

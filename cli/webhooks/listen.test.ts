@@ -1,11 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { verifyWebhook } from "../../client/index.ts";
+import { fileFolder } from "../../test/fixtures.ts";
 import { type FakeService, startFakeService } from "../testing/fake-service.ts";
 import { bareEnvironment, runCli, startCli } from "../testing/run-cli.ts";
 import { examplePayload } from "./trigger.ts";
@@ -43,7 +41,7 @@ class Ring {
 
 type Received = { readonly id: string; readonly index: number };
 
-let folder: string;
+const folder = fileFolder();
 /** A receiver on this machine. */
 const received: Received[] = [];
 let headersOfLast: Record<string, string> = {};
@@ -57,13 +55,11 @@ const receiver = createServer(async (request, response) => {
 let receiverUrl: string;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "copra-listen-"));
   await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
   receiverUrl = `127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
 });
 afterAll(() => {
   receiver.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const environment = (service: FakeService) => ({

@@ -1,15 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect } from "vitest";
+import { it } from "../../test/fixtures.ts";
 import { isLoopback, startCommands, WAYS } from "./node-commands.ts";
 
 const SERVICE = { command: "npm run copra --", url: "https://encode.example.com", token: `n-${"a".repeat(43)}` };
 
-it.each(WAYS)("$name: a shell runs the commands with the token in a file that only its user can read", ({ name }) => {
-  const folder = mkdtempSync(join(tmpdir(), "copra-add-node-"));
-  try {
+it.for(WAYS)(
+  "$name: a shell runs the commands with the token in a file that only its user can read",
+  ({ name }, { folder }) => {
     const programs = ["npm", "docker", "sudo"].map((program) => `${program}() { echo "${program} $*"; }`);
     const script = ["set -eu", ...programs, startCommands(name, SERVICE)].join("\n");
     const out = execFileSync("sh", ["-c", script], { cwd: folder, encoding: "utf8" });
@@ -19,10 +19,8 @@ it.each(WAYS)("$name: a shell runs the commands with the token in a file that on
       /^(npm run copra -- node|sudo npm run copra -- node install|docker run) .*--url https:\/\/encode\.example\.com --token-file /m,
     );
     expect(out).not.toContain(SERVICE.token);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-});
+  },
+);
 
 it("names the command of the npm package, where the service is one", () => {
   const commands = startCommands("node", { ...SERVICE, command: "npx --no copra" });

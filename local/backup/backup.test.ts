@@ -2,7 +2,6 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -10,10 +9,10 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
+import { emptiedFolder } from "../../test/fixtures.ts";
 import { pack } from "./archive.ts";
 import { snapshotBeforeUpgrade } from "./before-upgrade.ts";
 import { copyData, dataFiles } from "./data-files.ts";
@@ -26,16 +25,14 @@ const D1 = "control-plane/v3/d1/miniflare-D1DatabaseObject/1.sqlite";
 const LEASE = "nodes/1/leases/a.encode.1.json";
 const OBJECT = "s3/copra/a.mp4._S3rver_object";
 
-let folder: string;
+const folder = emptiedFolder();
 let home: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "copra-backup-"));
   home = join(folder, "data");
   for (const file of ["secrets.json", OBJECT, "control-plane/v3/cache/x", "s3.log", "nodes/1/sources/input", LEASE])
     put(file, file);
   migrate(ownMigrations());
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 function put(file: string, text: string): void {
   mkdirSync(join(home, dirname(file)), { recursive: true });

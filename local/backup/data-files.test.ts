@@ -1,14 +1,10 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { emptiedFolder } from "../../test/fixtures.ts";
 import { copyData } from "./data-files.ts";
 
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "copra-data-files-"));
-});
-afterEach(() => rmSync(folder, { recursive: true }));
+const folder = emptiedFolder();
 
 it("shares the bytes of objects with the data, but not of files that change in place", () => {
   const object = "s3/copra/a.mp4._S3rver_object";

@@ -1,10 +1,9 @@
 // All parsers of foreign texts and bytes take linear time, and return no more than a multiple of what they read.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { serialize } from "node:v8";
 import { parseSync } from "oxc-parser";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { DEFAULT_STYLE } from "#shared/job/burn.ts";
 import { audioOfAdts, audioOfConfig, secondsOfAdts } from "../../encoder-node/codecs/aac.ts";
 import { readBits } from "../../encoder-node/codecs/bits.ts";
@@ -52,6 +51,7 @@ import { isSubRip, parseSubRip, subRipText } from "../../encoder-node/text/subri
 import { isWebVtt, linesOf, parseWebVtt, plainLines, webVttText } from "../../encoder-node/text/subtitle-cues.ts";
 import { segmentCharacters } from "../../encoder-node/text/subtitle-segments.ts";
 import { isTtml, parseTtml } from "../../encoder-node/text/ttml.ts";
+import { fileFolder } from "../../test/fixtures.ts";
 import { ROOT } from "../home/constants.ts";
 import { listFiles } from "./files.ts";
 import { isProduction } from "./rooms.ts";
@@ -249,8 +249,7 @@ it.each(Object.entries(OF_BYTES))("%s reads hostile bytes in linear time and mem
   expect(await problemsOf(parse, hostileBytes)).toEqual([]);
 });
 
-const path = join(mkdtempSync(join(tmpdir(), "copra-parsers-")), "file");
-afterAll(() => rmSync(join(path, ".."), { recursive: true }));
+const path = join(fileFolder(), "file");
 
 it.each(Object.entries(ISOLATED))("%s reads hostile files in linear time and memory", async (_, parse) => {
   const read = (content: string | Buffer): unknown => {

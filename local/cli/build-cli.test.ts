@@ -1,17 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
+import { fileFolder } from "../../test/fixtures.ts";
 import { buildCli } from "./build-cli.ts";
 
-let folder: string;
+const folder = fileFolder();
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "copra-cli-package-"));
   await buildCli(join(folder, "package"));
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Node programs to try: the tests' own, and the machine's, which may be older. */
 const NODES = [process.execPath, "/usr/bin/node"].filter((path) => statSync(path, { throwIfNoEntry: false }));

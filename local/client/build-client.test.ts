@@ -1,27 +1,24 @@
 import { execFile } from "node:child_process";
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { execPath } from "node:process";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { parseFormat } from "#shared/format/parse-format.ts";
 import { formatTexts } from "#shared/testing/arbitrary-format.ts";
+import { fileFolder } from "../../test/fixtures.ts";
 import { problemsOf, publishable } from "../package/build-release.ts";
 import { buildClient, bundled, CLIENT } from "./build-client.ts";
 
 const run = promisify(execFile);
-let project = "";
+const project = fileFolder();
 
 beforeAll(async () => {
-  project = await mkdtemp(join(tmpdir(), "copra-client-"));
   await buildClient(join(project, "node_modules/@copra/client"));
   await writeFile(join(project, "package.json"), '{ "type": "module" }');
 });
-
-afterAll(() => rm(project, { recursive: true, force: true }));
 
 it("keeps the client without the operator's part below 6 kB, compressed", async () => {
   const sizes = await Promise.all(["index", "webhook"].map(async (entry) => gzipSync(await bundled(entry)).byteLength));

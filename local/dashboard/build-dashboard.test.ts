@@ -1,18 +1,16 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Metafile } from "esbuild";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
+import { fileFolder } from "../../test/fixtures.ts";
 import { buildDashboard, entryOf } from "./build-dashboard.ts";
 
-let folder: string;
+const folder = fileFolder();
 let metafile: Metafile;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "copra-build-"));
   metafile = await buildDashboard(folder);
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const zipped = (name: string): number => gzipSync(readFileSync(join(folder, "assets", name)), { level: 9 }).length;
 const sum = (names: readonly string[]): number => names.reduce((total, name) => total + zipped(name), 0);

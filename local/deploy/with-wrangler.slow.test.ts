@@ -1,12 +1,12 @@
 // wrangler deploys the Worker to a fake account, and workerd runs the uploaded Worker.
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Miniflare } from "miniflare";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import * as z from "zod";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import { PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
+import { fileFolder } from "../../test/fixtures.ts";
 import { ensureAssets } from "../assets/assets.ts";
 import { deploy } from "./run-deploy.ts";
 import { FakeCloudflare } from "./testing/fake-cloudflare.ts";
@@ -16,20 +16,18 @@ import { wrangler } from "./wrangler.ts";
 /** The tests run wrangler a dozen times. */
 const LIMIT_MS = 480_000;
 
-let folder: string;
+const folder = fileFolder();
 let account: FakeCloudflare;
 let workers: Miniflare | null = null;
 const printed: string[] = [];
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "copra-with-wrangler-"));
   account = await FakeCloudflare.start();
   await deployOnce();
 }, LIMIT_MS);
 afterAll(async () => {
   await workers?.dispose();
   await account.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const stateFile = (): string => join(folder, "copra.json");

@@ -1,12 +1,12 @@
-import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect } from "vitest";
+import { it } from "../../test/fixtures.ts";
 import { buildSite } from "./build-guides.ts";
 
-it("a static site has a file for each link of its pages, and leads to the dashboard of the service", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "copra-site-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+it("a static site has a file for each link of its pages, and leads to the dashboard of the service", async ({
+  folder,
+}) => {
   await buildSite(folder, "https://encode.example.com");
   const files = new Set(globSync("**/*.*", { cwd: folder }));
   const pages = [...files].filter((file) => file.endsWith(".html"));

@@ -1,12 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { type Section, searchOf } from "../../dashboard/docs-search.ts";
+import { fileFolder } from "../../test/fixtures.ts";
 import { buildSite } from "./build-guides.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "copra-search-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = fileFolder();
 await buildSite(folder, "https://encode.example.com");
 const sections: readonly Section[] = JSON.parse(readFileSync(join(folder, "guides/search.json"), "utf8"));
 const search = searchOf(sections);

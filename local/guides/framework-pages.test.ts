@@ -1,21 +1,20 @@
 // The pages about frameworks: their templates are valid, and the code for Next.js runs.
 import { execFileSync } from "node:child_process";
 import { createHmac, randomBytes } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build, transform } from "esbuild";
-import { afterAll, expect, it, onTestFinished, vi } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { UploadLinkBody } from "#shared/api/upload-links.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
+import { fileFolder } from "../../test/fixtures.ts";
 import { ROOT } from "../home/constants.ts";
 
 const PAGES = ["rails", "laravel", "nextjs"] as const;
-const folder = mkdtempSync(join(tmpdir(), "copra-frameworks-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = fileFolder();
 
 /** The code blocks of a page in a language. */
 function blocks(page: string, language: string): string[] {

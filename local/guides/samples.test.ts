@@ -1,19 +1,19 @@
 // The samples of all pages send the same request in each language.
 import { execFile, execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { stateOfHash } from "../../dashboard/new-job/state.ts";
+import { fileFolder } from "../../test/fixtures.ts";
 import { ROOT } from "../home/constants.ts";
 import { renderGuide } from "./render-guide.ts";
 import { requestOf, SAMPLES } from "./samples.ts";
 
 const run = promisify(execFile);
-const folder = mkdtempSync(join(tmpdir(), "copra-samples-"));
+const folder = fileFolder();
 /** As `requests`, which is not everywhere. */
 const REQUESTS = `import base64, json, urllib.request
 class Response: pass
@@ -41,7 +41,6 @@ beforeAll(async () => {
 });
 afterAll(() => {
   server.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const COMMANDS = [

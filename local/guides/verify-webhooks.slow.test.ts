@@ -1,10 +1,11 @@
 // Runs the samples of docs/verify-webhooks.md whose language is installed.
 import { execFileSync } from "node:child_process";
 import { createHmac } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { fileFolder } from "../../test/fixtures.ts";
 import { ROOT } from "../home/constants.ts";
 
 const PAGE = readFileSync(join(ROOT, "docs", "verify-webhooks.md"), "utf8");
@@ -106,12 +107,10 @@ const isInstalled = ([program = ""]: readonly string[]): boolean => {
 };
 
 describe.each(RUNTIMES.filter(({ command }) => isInstalled(command)))("the sample in $language", (runtime) => {
-  let folder = "";
+  const folder = fileFolder();
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), "copra-webhook-"));
     writeFileSync(join(folder, runtime.file), runtime.program(sampleIn(runtime.language)));
   });
-  afterAll(() => rmSync(folder, { recursive: true }));
   const accepts = (sent: number, signature: string, body = BODY): string => {
     const [program = "", ...options] = runtime.command;
     const argv = [...options, join(folder, runtime.file), ID, String(sent), signature, body, SECRET];

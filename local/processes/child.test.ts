@@ -1,12 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { afterAll, afterEach, expect, it } from "vitest";
+import { afterEach, expect, it } from "vitest";
+import { fileFolder } from "../../test/fixtures.ts";
 import { ROOT } from "../home/constants.ts";
 import { type Child, startChild } from "./child.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "copra-child-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = fileFolder();
 
 let child: Child | undefined;
 afterEach(() => child?.stop(0));

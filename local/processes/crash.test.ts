@@ -1,15 +1,13 @@
 // A crashing process writes a log line with the reason, for any kind of crash.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { fileFolder } from "../../test/fixtures.ts";
 import { ROOT } from "../home/constants.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "copra-crash-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = fileFolder();
 
 /** A module that crashes the process once it handles uncaught exceptions. */
 const crashModule = (how: string): string =>

@@ -3,7 +3,6 @@ import {
   closeSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   openSync,
   readFileSync,
   rmSync,
@@ -11,14 +10,13 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { fileFolder } from "../../test/fixtures.ts";
 import { capLog, keepLogShort, olderLog } from "./log-file.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "copra-logs-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = fileFolder();
 
 it("empties a large log while a process writes to it, and keeps an older copy", () => {
   const path = join(folder, "part.log");

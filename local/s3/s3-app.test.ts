@@ -1,11 +1,11 @@
-import { link, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { link, readdir, readFile } from "node:fs/promises";
 import { get, type IncomingMessage } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { AwsClient } from "aws4fetch";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createLogger } from "#shared/log.ts";
+import { fileFolder } from "../../test/fixtures.ts";
 import { type S3Server, startS3 } from "./s3-app.ts";
 
 const silent = createLogger({ write: () => {}, now: Date.now, level: "error" });
@@ -14,7 +14,7 @@ const clientWith = (keys: typeof credentials): AwsClient =>
   new AwsClient({ ...keys, service: "s3", region: "us-east-1", retries: 0 });
 const client = clientWith(credentials);
 
-let directory: string;
+const directory = fileFolder();
 let server: S3Server;
 let base: string;
 
@@ -24,12 +24,10 @@ const start = async (): Promise<void> => {
 };
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "copra-s3-"));
   await start();
 });
 afterAll(async () => {
   await server.close();
-  await rm(directory, { recursive: true });
 });
 
 const presign = async (path: string, headers: Record<string, string>, with_ = client): Promise<string> => {

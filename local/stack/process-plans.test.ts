@@ -1,12 +1,13 @@
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { closeSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect } from "vitest";
+import { it } from "../../test/fixtures.ts";
 import { LOCAL_SERVICE, serviceOf } from "../home/service-settings.ts";
 import { controlPlanePlan, s3Plan } from "./process-plans.ts";
 
-it("gives the control plane its settings by a file descriptor, and no process a secret by its environment", () => {
-  const home = mkdtempSync(join(tmpdir(), "copra-plans-"));
+it("gives the control plane its settings by a file descriptor, and no process a secret by its environment", ({
+  folder: home,
+}) => {
   const service = { ...LOCAL_SERVICE, variables: { METRICS_TOKEN: "the-metrics-token" } };
   const settings = { home, port: 1, s3Port: 2, nodes: 0, logsToStderr: true, service };
   const [plan, s3] = [controlPlanePlan(settings), s3Plan(settings)];
@@ -16,5 +17,4 @@ it("gives the control plane its settings by a file descriptor, and no process a 
   expect(serviceOf({ ...plan.env, [plan.secret?.variable ?? ""]: String(fd) })).toEqual(service);
   expect(serviceOf(s3.env).variables).toEqual({});
   closeSync(fd);
-  rmSync(home, { recursive: true });
 });

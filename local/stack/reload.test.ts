@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, expect, it } from "vitest";
+import { emptiedFolder } from "../../test/fixtures.ts";
 import { partsRunning, restartOnSave } from "./reload.ts";
 import type { StackPart } from "./stack.ts";
 
@@ -20,7 +20,7 @@ it.each<[string, StackPart[]]>([
   expect(partsRunning(path)).toEqual(parts);
 });
 
-const root = mkdtempSync(join(tmpdir(), "copra-reload-"));
+const root = emptiedFolder();
 const save = (path: string, text: string): void => {
   mkdirSync(dirname(join(root, path)), { recursive: true });
   writeFileSync(join(root, path), text);
@@ -28,7 +28,6 @@ const save = (path: string, text: string): void => {
 let stop: (() => void) | undefined;
 afterEach(() => {
   stop?.();
-  rmSync(root, { recursive: true, force: true });
 });
 
 it("restarts a part once its saved files can be loaded, and prints the error while they cannot", async () => {

@@ -1,8 +1,6 @@
 // Checks every row of the contract, and that docs/conformance.md lists the checks.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { fileFolder } from "../fixtures.ts";
 import { startSourceServer } from "../services/source-server.ts";
 import { startWebhookReceiver } from "../services/webhook-receiver.ts";
 import { sharedStack } from "../stack.ts";
@@ -12,11 +10,11 @@ import { proofOf } from "./proofs.ts";
 import { CHECKED_SENTENCES } from "./sentences.ts";
 
 const rows = promisedRows();
+const folder = fileFolder();
 let world: World;
 let evidence: Evidence;
 
 beforeAll(async () => {
-  const folder = mkdtempSync(join(tmpdir(), "copra-conformance-"));
   const [sources, webhooks] = await Promise.all([startSourceServer(folder), startWebhookReceiver()]);
   world = { folder, sources, webhooks, stack: sharedStack() };
   evidence = await gatherEvidence(world);
@@ -24,7 +22,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await world?.webhooks.close();
   await world?.sources.close();
-  rmSync(world?.folder ?? "", { recursive: true, force: true });
 });
 
 const SENTENCES = /^Text of /;

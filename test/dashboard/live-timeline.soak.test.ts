@@ -1,16 +1,14 @@
 /// <reference lib="dom" />
 // The timeline of a real job: the delay between a node's report and its bar, and the bars of a node that dies.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parseLeaseId } from "#shared/ids.ts";
 import { decodeNodeFrame } from "#shared/protocol/frames.ts";
 import { type FaultNode, startFaultNode } from "../faults/fault-node.ts";
+import { fileFolder, untilEnd } from "../fixtures.ts";
 import { makeLongClip } from "../media.ts";
 import { type NodeConnection, startNodeConnection } from "../services/node-connection.ts";
-import { type SourceServer, startSourceServer } from "../services/source-server.ts";
+import { startSourceServer } from "../services/source-server.ts";
 import { type DashboardStack, startDashboard } from "./browser.ts";
 
 /**
@@ -21,8 +19,8 @@ const OUTPUTS = { "mp4:720p": { path: "timeline/720p.mp4" } };
 /** Limit from a node's report to its bar. Measured on two busy cores (2026-11-23): 20 ms (median), 98 ms (p95). */
 const P95_MS = 1000;
 
-let folder: string;
-let sources: SourceServer;
+const folder = fileFolder();
+const sources = untilEnd(await startSourceServer(folder));
 let dashboard: DashboardStack;
 let connection: NodeConnection;
 let nodes: FaultNode[];
@@ -44,8 +42,6 @@ function record(text: string): string {
 }
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "copra-timeline-"));
-  sources = await startSourceServer(folder);
   await makeLongClip(folder, SECONDS, "320x180", 12);
   dashboard = await startDashboard({ nodes: 0 });
   const { api, nodeToken: token } = dashboard.stack;
@@ -58,8 +54,6 @@ afterAll(async () => {
   for (const node of nodes ?? []) await node.end();
   await connection?.close();
   await dashboard?.close();
-  await sources?.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** Starts to record the times at which bars change their progress. */

@@ -1,12 +1,11 @@
 /// <reference lib="dom" />
 // The dashboard's player with the outputs of real jobs. The time code in the frames shows which frame is on the screen.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import type { FrameLocator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { fileFolder, untilEnd } from "../fixtures.ts";
 import { BLOCKS, ROW, secondsOf } from "../players/time-code.ts";
-import { type SourceServer, startSourceServer } from "../services/source-server.ts";
+import { startSourceServer } from "../services/source-server.ts";
 import { startTestStack, type TestStack } from "../stack.ts";
 import { makeSlowFfmpeg, type SlowFfmpeg } from "../streams/slow-ffmpeg.ts";
 import { makeStreamClip, STREAM_CLIPS } from "../streams/stream-clips.ts";
@@ -15,8 +14,8 @@ import { accessibilityProblems, type DashboardBrowser, openDashboard } from "./b
 const CLIP = "video.mp4";
 const { seconds: SECONDS, frameSeconds: FRAME } = STREAM_CLIPS[CLIP];
 
-let folder: string;
-let sources: SourceServer;
+const folder = fileFolder();
+const sources = untilEnd(await startSourceServer(folder));
 let stack: TestStack;
 let dashboard: DashboardBrowser;
 let slow: SlowFfmpeg;
@@ -29,10 +28,8 @@ let stream: string;
 let uploaded: string;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "copra-player-"));
   slow = await makeSlowFfmpeg(folder, 1.2);
   Object.assign(process.env, slow.env);
-  sources = await startSourceServer(folder);
   stack = await startTestStack();
   dashboard = await openDashboard(stack, [stack.s3.endpoint, sources.origin]);
   reader = await dashboard.browser.newPage();
@@ -60,8 +57,6 @@ afterAll(async () => {
   for (const name of Object.keys(slow.env)) delete process.env[name];
   await dashboard?.close();
   await stack?.stop();
-  await sources?.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** Submits a job whose stream can be played during the encode; returns its id. */

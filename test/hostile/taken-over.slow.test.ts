@@ -1,8 +1,7 @@
 // A compromised ffmpeg in each kind of task. It cannot read, write or expose anything outside its folder, and the node
 // does its next job.
 import { createHash } from "node:crypto";
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { AppError } from "#shared/errors.ts";
@@ -23,6 +22,7 @@ import {
 } from "../../encoder-node/testing/jobs/chunked-jobs.ts";
 import { REFERENCE_FFMPEG } from "../../encoder-node/testing/plan-runs.ts";
 import { tools } from "../../encoder-node/testing/task-deps.ts";
+import { fileFolder } from "../fixtures.ts";
 import { type Act, ALL_ACTS, type Target, takenOver } from "./taken-over.ts";
 
 /** An ffmpeg with libvmaf, which the programs run. */
@@ -34,19 +34,15 @@ const CLIP = "short.mp4";
 /** Long enough for chunks. */
 const LONG_CLIP = "ntsc.mp4";
 let testBed: ChunkTestBed;
-let outside: string;
+const outside = fileFolder();
 let target: Target;
 
 async function open(): Promise<void> {
   testBed = await openChunkTestBed([CLIP, LONG_CLIP]);
-  outside = await mkdtemp(join(tmpdir(), "copra-outside-"));
   target = { folder: testBed.folder, ffmpeg: REFERENCE_FFMPEG, prey: join(outside, "prey") };
   await writeFile(join(testBed.folder, "subtitles.srt"), "1\n00:00:01,000 --> 00:00:02,500\nHello\n");
 }
-async function close(): Promise<void> {
-  await testBed.close();
-  await rm(outside, { recursive: true, force: true });
-}
+const close = () => testBed.close();
 beforeEach(async () => {
   await writeFile(target.prey, SECRET);
   await chmod(target.prey, 0o600);

@@ -1,7 +1,6 @@
 // Secrets reach only the parts that need them. After jobs with every kind of end, this test searches all stored,
 // logged, sent and answered data for each secret.
-import { copyFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { AwsClient } from "aws4fetch";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -11,6 +10,7 @@ import { loadSecrets } from "../../local/home/secrets.ts";
 import { type Child, startChild } from "../../local/processes/child.ts";
 import { basicAuth } from "../../local/stack/access.ts";
 import { nodePlan } from "../../local/stack/process-plans.ts";
+import { fileFolder } from "../fixtures.ts";
 import { makeClip, makeLongClip } from "../media.ts";
 import type { JobView } from "../services/api-client.ts";
 import { type FormReceiver, startFormReceiver } from "../services/form-receiver.ts";
@@ -25,7 +25,7 @@ import { filesBelow, type Secrets, tracesBelow, tracesIn } from "./secret-traces
 /** A PNG of a single pixel. */
 const DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-let folder: string;
+const folder = fileFolder();
 let stack: TestStack;
 let wire: NodeConnection;
 let node: Child;
@@ -38,7 +38,6 @@ let operators: Secrets;
 let events: EventReader;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "copra-secrets-"));
   Object.assign(process.env, await makeLimitedFfmpeg(folder, "Arguments: $*"));
   copyFileSync(await makeLongClip(folder, 2, "160x90"), join(folder, "clip.mp4"));
   await makeClip("text.mp4", folder);
@@ -81,7 +80,6 @@ afterAll(async () => {
   await stack?.stop();
   await wire?.close();
   await Promise.all([sources?.close(), receiver?.close(), webhooks?.close(), redirects?.close()]);
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const requests = (): ReturnType<typeof secretJobs> => secretJobs({ stack, sources, redirects, receiver, webhooks });

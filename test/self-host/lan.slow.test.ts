@@ -1,10 +1,10 @@
 // Three machines in a local network, started by the commands of docs/self-hosting.md.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { ROOT } from "../../local/home/constants.ts";
 import { findFree } from "../../local/stack/ports.ts";
+import { emptiedFolder } from "../fixtures.ts";
 import { lookAtFile } from "../look.ts";
 import { makeLongClip } from "../media.ts";
 import { type Lan, openLan, type Program, runOn, startOn } from "./lan.ts";
@@ -13,17 +13,15 @@ const DOCUMENTED = { address: "192.168.1.10", port: "8787", s3Port: "9000", home
 const COPRA = [process.execPath, join(ROOT, "cli", "copra.mjs")];
 const START_LIMIT_MS = 90_000;
 
-let folder: string;
+const folder = emptiedFolder();
 let lan: Lan;
 const programs: Program[] = [];
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "copra-lan-"));
   lan = await openLan([DOCUMENTED.address, "192.168.1.11", "192.168.1.12"]);
 });
 afterEach(async () => {
   for (const program of programs.splice(0).toReversed()) await program.stop();
   await lan.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** The commands of a section of a page, split into words. */

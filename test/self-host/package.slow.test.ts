@@ -2,17 +2,7 @@
 // encodes, and joins as a node.
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -20,17 +10,17 @@ import { VERSION } from "#shared/version.ts";
 import { ROOT } from "../../local/home/constants.ts";
 import { readStackFile, type StackFile } from "../../local/home/stack-file.ts";
 import { findFree } from "../../local/stack/ports.ts";
+import { fileFolder } from "../fixtures.ts";
 import { makeLongClip } from "../media.ts";
 
 const INSTALL_LIMIT_MS = 300_000;
 
-let folder: string;
+const folder = fileFolder();
 /** A folder without sources. Its PATH does not lead to the repository's programs either. */
 let place: string;
 let tarball: string;
 const running: ChildProcess[] = [];
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "copra-package-"));
   place = join(folder, "place");
   mkdirSync(place);
   execFileSync("npm", ["run", "package:build", "--", join(folder, "package")], { cwd: ROOT, stdio: "pipe" });
@@ -42,7 +32,6 @@ beforeAll(async () => {
 }, INSTALL_LIMIT_MS);
 afterAll(async () => {
   for (const child of running.toReversed()) await end(child);
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** The environment of a user with the system's Node.js, if any, which is older than the service requires. */

@@ -1,22 +1,18 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { AwsClient } from "aws4fetch";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import { storageOf } from "../../local/demo/demo-job.ts";
 import { findFree } from "../../local/stack/ports.ts";
+import { emptiedFolder } from "../fixtures.ts";
 import { makeLongClip } from "../media.ts";
 import { copra, type Served, serve } from "./served.ts";
 
-let folder: string;
+const folder = emptiedFolder();
 let running: Served | null = null;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "copra-serve-"));
-});
 afterEach(async () => {
   await running?.stop();
   running = null;
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** Puts a clip into the service's own bucket; returns its URL. */

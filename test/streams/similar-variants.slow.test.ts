@@ -1,15 +1,13 @@
 // Streams that omit variants with similar bitrates, through the real system, encoded whole and in chunks. All playlists
 // list the stored files, and nothing else.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import * as z from "zod";
 import { DroppedVideo } from "#shared/job/dropped-video.ts";
 import { SIMILAR_SHARE } from "#shared/plan/vmaf/similar-videos.ts";
 import { locateFfmpeg } from "../../encoder-node/ffmpeg/discover/locate.ts";
+import { fileFolder, untilEnd } from "../fixtures.ts";
 import { makeLongClip } from "../media.ts";
-import { type SourceServer, startSourceServer } from "../services/source-server.ts";
+import { startSourceServer } from "../services/source-server.ts";
 import { startTestStack, type TestStack } from "../stack.ts";
 import { listBucket } from "./stream-bucket.ts";
 import { alignmentFaults, bandwidthFaults, fileFaults, lengthFaults } from "./stream-checks.ts";
@@ -20,23 +18,19 @@ const CLOCK = { seconds: 70, frameSeconds: 1 / 12, codeAtStart: 0, audioFrom: 0 
 const [LARGE, NEAR, SMALL] = ["180p", "172p", "90p"];
 const VARIANTS = ["320x", "304x", "160x"].map((size) => `mp4:${size}::quality=vmaf85`);
 
-let folder: string;
+const folder = fileFolder();
 let stack: TestStack;
-let sources: SourceServer;
+const sources = untilEnd(await startSourceServer(folder));
 let tools: Readonly<Record<string, string>> = {};
 
 beforeAll(async () => {
   tools = await toolsWithVmaf();
   Object.assign(process.env, tools);
-  folder = mkdtempSync(join(tmpdir(), "copra-similar-"));
-  sources = await startSourceServer(folder);
   stack = await startTestStack({ nodes: 2 });
 });
 afterAll(async () => {
   for (const name of Object.keys(tools)) delete process.env[name];
   await stack?.stop();
-  await sources?.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** Tools of npm, unless the environment names others: tools of distributions lack libvmaf. */

@@ -1,17 +1,17 @@
 // A stream of several packages from the real system, played by hls.js and dash.js in a browser.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { SLOW } from "../../encoder-node/testing/few.ts";
 import { captionedClip } from "../../encoder-node/testing/jobs/captioned-clip.ts";
 import { openWorkshop } from "../../encoder-node/testing/source-workshop.ts";
+import { fileFolder, untilEnd } from "../fixtures.ts";
 import { launchChromium } from "../players/chromium.ts";
 import { openPlayback, type Playback } from "../players/play.ts";
 import { complaintsOf, misplaced, shiftOf } from "../players/play-report.ts";
 import { type PlayerSite, startPlayerSite } from "../players/player-site.ts";
-import { type SourceServer, startSourceServer } from "../services/source-server.ts";
+import { startSourceServer } from "../services/source-server.ts";
 import { sharedStack } from "../stack.ts";
 import { makeStreamClip, STREAM_CLIPS } from "./stream-clips.ts";
 
@@ -27,15 +27,13 @@ const CUES = [
 ];
 
 const stack = sharedStack();
-let folder: string;
+const folder = fileFolder();
 let browser: Browser;
 let site: PlayerSite;
-let sources: SourceServer;
+const sources = untilEnd(await startSourceServer(folder));
 let textsId: string;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "copra-playback-"));
-  sources = await startSourceServer(folder);
   site = await startPlayerSite(Buffer.from(KEY, "hex"));
   browser = await launchChromium();
   const source = await makeStreamClip(CLIP, folder);
@@ -120,8 +118,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close();
   await site?.close();
-  await sources?.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** The clip with text tracks in English and German. */

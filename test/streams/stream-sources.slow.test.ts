@@ -1,9 +1,7 @@
 // Streams of sources with traits of real sources, through the real system. The tests fetch and check every stored file.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type SourceServer, startSourceServer } from "../services/source-server.ts";
+import { fileFolder, untilEnd } from "../fixtures.ts";
+import { startSourceServer } from "../services/source-server.ts";
 import { startTestStack, type TestStack } from "../stack.ts";
 import { encodeBegan, listBucket, storedIn } from "./stream-bucket.ts";
 import {
@@ -18,8 +16,8 @@ import {
 import { makeStreamClip, STREAM_CLIPS, type StreamClip } from "./stream-clips.ts";
 import { readPackage } from "./stream-package.ts";
 
-let folder: string;
-let sources: SourceServer;
+const folder = fileFolder();
+const sources = untilEnd(await startSourceServer(folder));
 let stack: TestStack;
 const jobs = new Map<StreamClip, string>();
 
@@ -53,8 +51,6 @@ const submit = async (clip: StreamClip, options: object): Promise<void> => {
 };
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "copra-streams-"));
-  sources = await startSourceServer(folder);
   stack = await startTestStack();
   // The first job runs alone, so that the log has its times.
   for (const [clip, options] of Object.entries(STREAMS) as [Streamed, object][]) {
@@ -66,8 +62,6 @@ beforeAll(async () => {
 }, 400_000);
 afterAll(async () => {
   await stack?.stop();
-  await sources?.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const addressOf = (path: string): string => `${stack.s3.endpoint}/${stack.s3.bucket}/${path}`;
