@@ -83,9 +83,7 @@ async function runJob(stack: Stack, url: string, ultrafast: boolean): Promise<{ 
     input: { url },
     storage: storageOf(stack.describe()),
     notification: { type: "http", url: "http://127.0.0.1:9/" },
-    outputs: {
-      "mp4:::quality=3": { path: `${nextName()}.mp4` },
-    },
+    outputs: { "mp4:::quality=3": { path: `${nextName()}.mp4` } },
     settings: { ultrafast },
   });
   let job = await api.job(id);

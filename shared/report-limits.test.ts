@@ -20,14 +20,7 @@ import {
 const LEASE = "AAAAAAAAAAAAAA.encode.1";
 const PROOF = { lease: LEASE, token: "t" };
 const RUNNING = { ...PROOF, slotClass: "encode" };
-const CAPABILITIES = {
-  ffmpegVersion: "7.0",
-  encoders: ["libx264"],
-  filters: [],
-  muxers: [],
-  hardware: null,
-  cpus: 2,
-};
+const CAPABILITIES = { ffmpegVersion: "7.0", encoders: ["libx264"], filters: [], muxers: [], hardware: null, cpus: 2 };
 const HELLO = {
   type: "hello",
   protocol: PROTOCOL_VERSION,

@@ -24,12 +24,7 @@ function failedIn(report: string): string[] {
   const { status, stdout } = spawnSync(
     process.execPath,
     ["node_modules/vitest/vitest.mjs", "run", "--tagsFilter=!slow", ...paths],
-    {
-      cwd: ROOT,
-      env: { ...process.env, COPRA_TEST_REPORT: report },
-      encoding: "utf8",
-      maxBuffer: 1e9,
-    },
+    { cwd: ROOT, env: { ...process.env, COPRA_TEST_REPORT: report }, encoding: "utf8", maxBuffer: 1e9 },
   );
   if (status === 0) return [];
   console.log(stdout);

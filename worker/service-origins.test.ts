@@ -8,11 +8,7 @@ const S3 = "http://10.0.0.5:9000";
 const bucketAt = (endpoint: string) => ({ endpoint, region: "auto", bucket: "b", addressing: "path" as const });
 const settings = {
   publicUrl: PUBLIC,
-  scratch: {
-    bucket: bucketAt(S3),
-    keys: { accessKeyId: "i", secretAccessKey: "s" },
-    readOrigin: false,
-  },
+  scratch: { bucket: bucketAt(S3), keys: { accessKeyId: "i", secretAccessKey: "s" }, readOrigin: false },
 };
 
 const url = (text: string): [InputSpec, string] => [{ kind: "url", url: text }, text];

@@ -14,11 +14,7 @@ export type Answer =
   | { readonly status?: number; readonly json: unknown }
   | ((request: Request, response: ServerResponse) => void);
 
-export type FakeService = {
-  readonly url: string;
-  readonly requests: readonly Request[];
-  close(): Promise<void>;
-};
+export type FakeService = { readonly url: string; readonly requests: readonly Request[]; close(): Promise<void> };
 
 /** Responds to a request such as `GET /v2/jobs` (without query) with the entry of this name; 404 without an entry. */
 export async function startFakeService(answers: Readonly<Record<string, Answer>>, port = 0): Promise<FakeService> {

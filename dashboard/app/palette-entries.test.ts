@@ -1,11 +1,7 @@
 import { expect, it } from "vitest";
 import { entriesOf, matching } from "./palette-entries.ts";
 
-const shortcut = (help: string, when?: () => boolean) => ({
-  help,
-  run: () => undefined,
-  ...(when && { when }),
-});
+const shortcut = (help: string, when?: () => boolean) => ({ help, run: () => undefined, ...(when && { when }) });
 const GROUPS = [
   { title: "Everywhere", keys: { n: shortcut("New job"), "g n": shortcut("Go to nodes", () => false) } },
   {

@@ -78,10 +78,7 @@ it("hides secrets in the JSON to edit, and restores unedited secrets", () => {
     outputs: { httpstream: { encryption: { key: "0011", key_uri: "https://u:p@k.example.com/1?t=1" } } },
   };
   const shown = masked(before);
-  expect(shown.storage).toEqual({
-    service: "s3",
-    credentials: { access_key_id: KEPT, secret_access_key: KEPT },
-  });
+  expect(shown.storage).toEqual({ service: "s3", credentials: { access_key_id: KEPT, secret_access_key: KEPT } });
   expect(unmasked(shown, before)).toEqual(before);
   const edited = {
     ...shown,

@@ -38,11 +38,7 @@ it("restarts a part once its saved files can be loaded, and prints the error whi
   save("encoder-node/main.ts", "");
   const restarted: StackPart[] = [];
   const messages: string[] = [];
-  stop = restartOnSave({
-    root,
-    restart: (part) => restarted.push(part),
-    notify: (message) => messages.push(message),
-  });
+  stop = restartOnSave({ root, restart: (part) => restarted.push(part), notify: (message) => messages.push(message) });
   save("worker/app.ts", "const unfinished = ;");
   await expect.poll(() => messages.at(-1)).toMatch(/control plane cannot load it.*worker\/app\.ts:1:/s);
   expect(restarted).toEqual([]);

@@ -32,12 +32,7 @@ const OUTPUTS: readonly unknown[] = [
       audio: [
         { from: "en", default: true },
         { from: [2, 3], map: [[1, 0.5]], role: "description", offset: 0.5, format: "ac3_384k" },
-        {
-          url: "https://media.example.com/fr.wav",
-          language: "fr",
-          name: "Fran\u00e7ais",
-          optional: true,
-        },
+        { url: "https://media.example.com/fr.wav", language: "fr", name: "Fran\u00e7ais", optional: true },
       ],
     },
     "avi:240p": { path: "a.avi", format: { resolution: "0x240", video_bitrate: "500k" }, watermark, hflip: true },
@@ -76,12 +71,7 @@ export const completeBody = fc.record({
   outputs: section(...OUTPUTS),
   notification: section(
     { type: "http", url: "https://example.com/hook", params: { id: 7 }, events: true, metadata: true },
-    {
-      type: "sns",
-      region: "eu-west-1",
-      topic_arn: "arn:aws:sns:eu-west-1:123456789012:videos",
-      credentials: keys,
-    },
+    { type: "sns", region: "eu-west-1", topic_arn: "arn:aws:sns:eu-west-1:123456789012:videos", credentials: keys },
   ),
   settings: section(
     { ultrafast: true },

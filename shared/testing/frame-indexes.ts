@@ -38,14 +38,7 @@ export function probeOf(rate: string, format: Partial<MediaProbe["format"]> = {}
         color_primaries: "bt709",
         color_transfer: "bt709",
       },
-      {
-        index: 1,
-        codec_type: "audio",
-        codec_name: "aac",
-        channels: 2,
-        channel_layout: "stereo",
-        sample_rate: "48000",
-      },
+      { index: 1, codec_type: "audio", codec_name: "aac", channels: 2, channel_layout: "stereo", sample_rate: "48000" },
     ],
     format: { format_name: "mov,mp4,m4a,3gp,3g2,mj2", duration: "130.000000", start_time: "0.000000", ...format },
   };

@@ -66,10 +66,7 @@ describe("the control plane is killed", () => {
     { when: "when a node has claimed the first task", killed: (kill) => at("source", () => true, kill) },
     { when: "before it learns of the probe", killed: (kill) => at("api", ends(".inspect.1/complete"), kill) },
     { when: "during the encode", killed: (kill, id) => world.encoding(id).then(kill) },
-    {
-      when: "when it is asked for uploads",
-      killed: (kill) => at("api", ends(".encode.1/uploads"), kill),
-    },
+    { when: "when it is asked for uploads", killed: (kill) => at("api", ends(".encode.1/uploads"), kill) },
     { when: "before it learns of the result", killed: (kill) => at("api", isComplete, kill) },
     {
       when: "when it has the result, and its answer is lost",

@@ -40,11 +40,7 @@ const STAGES: readonly {
     attempts: ["inspect.1", "encode.1"],
     returns: true,
   },
-  {
-    stage: "during the encode",
-    reached: (id) => world.encoding(id),
-    attempts: ["inspect.1", "encode.2"],
-  },
+  { stage: "during the encode", reached: (id) => world.encoding(id), attempts: ["inspect.1", "encode.2"] },
   {
     stage: "during a PUT",
     reached: () => trap(world.proxies.s3, isPut, { kind: "hold", until: NEVER, afterBytes: 10_000 }),

@@ -32,9 +32,7 @@ export const MAKES = {
     frames: {},
   },
   stream: {
-    outputs: (folder: string) => ({
-      httpstream: { path: folder, hls: { path: "hls" }, variants: ["mp4:x90_100k"] },
-    }),
+    outputs: (folder: string) => ({ httpstream: { path: folder, hls: { path: "hls" }, variants: ["mp4:x90_100k"] } }),
     objects: null,
     frames: {},
   },

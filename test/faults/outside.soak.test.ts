@@ -36,10 +36,7 @@ const idOf = (name: string): string => ids.get(name) ?? "";
 
 beforeAll(async () => {
   world = await startFaultWorld({ nodes: 2 });
-  clips = {
-    small: await makeLongClip(world.folder, FRAMES / 30, "160x90"),
-    large: await makeNoise(world.folder),
-  };
+  clips = { small: await makeLongClip(world.folder, FRAMES / 30, "160x90"), large: await makeNoise(world.folder) };
   setRows(world, [...ROWS, ...OTHERS]);
   for (const row of ROWS) {
     const { name, makes = "video" } = row;

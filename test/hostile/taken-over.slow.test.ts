@@ -110,11 +110,7 @@ const failsAsPlanned = async (work: Promise<unknown>): Promise<void> => {
   if (error !== null) expect(error).toBeInstanceOf(AppError);
 };
 
-type Kind = {
-  readonly when: string;
-  readonly onlyInSandbox?: boolean;
-  readonly run: (path: string) => Promise<void>;
-};
+type Kind = { readonly when: string; readonly onlyInSandbox?: boolean; readonly run: (path: string) => Promise<void> };
 
 const subtitles = (count: number) =>
   Array.from({ length: count }, (_, at) => ({

@@ -14,10 +14,7 @@ const SLOWEST = 10;
 const REASON_LENGTH = 600;
 
 /** The report for `.ci/run`, in the file $COPRA_TEST_REPORT. */
-export type RunReport = {
-  readonly passed: number;
-  readonly failed: readonly string[];
-};
+export type RunReport = { readonly passed: number; readonly failed: readonly string[] };
 
 export default class QuietReporter extends DefaultReporter {
   /** Output of workerd since the last file of its projects ended. */

@@ -51,11 +51,7 @@ async function createContainer(
   { endpoint, account, key, container }: AzureContainer,
   access: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  const signed = {
-    ...access,
-    "x-ms-date": new Date().toUTCString(),
-    "x-ms-version": VERSION,
-  };
+  const signed = { ...access, "x-ms-date": new Date().toUTCString(), "x-ms-version": VERSION };
   const lines = Object.entries(signed).map(([name, value]) => `${name}:${value}`);
   const resource = `/${account}${new URL(endpoint).pathname}/${container}`;
   // Eleven headers that are not sent follow the method.

@@ -137,9 +137,7 @@ describe("an account's receivers", () => {
       (await send(`${path}/notifications`, { headers: basic(account.key) })).body.notifications[0];
     await vi.waitFor(
       async () => expect(Date.parse((await log())?.next_attempt_at)).toBeGreaterThan(Date.now() + 5000),
-      {
-        timeout: 10_000,
-      },
+      { timeout: 10_000 },
     );
     expect(await log()).toMatchObject({ status: "due", attempts: 0 });
     // The job's storage is asked; its receiver is not.

@@ -172,10 +172,7 @@ describe("counts of jobs", () => {
     await insert(30, 50, "job.failed");
     const counts = async (filter: Partial<JobFilter>) => await countJobs(env.DB, "acc", { ...ANY_JOB, ...filter });
     const none = { "job.starting": 0, "job.completed": 0, "job.failed": 0, "job.aborted": 0 };
-    expect(await counts({})).toEqual({
-      counts: { ...none, "job.completed": 30, "job.failed": 20 },
-      isCapped: false,
-    });
+    expect(await counts({})).toEqual({ counts: { ...none, "job.completed": 30, "job.failed": 20 }, isCapped: false });
     expect((await counts({ from: 6 })).counts).toEqual({ ...none, "job.failed": 20 });
     expect((await counts({ text: "/3.mp4" })).counts).toEqual({ ...none, "job.completed": 3, "job.failed": 2 });
     expect((await countJobs(env.DB, "other", ANY_JOB)).counts).toEqual(none);

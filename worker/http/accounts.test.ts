@@ -16,12 +16,7 @@ let stranger: Account;
 let credentials: Record<Audience, Record<string, string>>;
 beforeAll(async () => {
   [owner, stranger] = [await newAccount(), await newAccount()];
-  credentials = {
-    client: basic(owner.key),
-    node: bearer(await newNodeToken()),
-    operator: bearer(ADMIN),
-    anyone: {},
-  };
+  credentials = { client: basic(owner.key), node: bearer(await newNodeToken()), operator: bearer(ADMIN), anyone: {} };
 });
 
 const named = (route: TestRoute): [string, TestRoute] => [`${route.method} ${route.path}`, route];

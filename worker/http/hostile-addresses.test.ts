@@ -53,9 +53,7 @@ const FIELDS: readonly (readonly [field: string, code: string, changes: (url: st
   [
     "outputs.httpstream.subtitles.0.url",
     "output_param_not_valid",
-    (url) => ({
-      outputs: { httpstream: { path: "/s", hls: { path: "/hls" }, subtitles: [{ url, language: "en" }] } },
-    }),
+    (url) => ({ outputs: { httpstream: { path: "/s", hls: { path: "/hls" }, subtitles: [{ url, language: "en" }] } } }),
   ],
 ];
 

@@ -113,10 +113,7 @@ describe("a job", () => {
     await evict();
     const encode = await claim(spec, "encode");
     await evict();
-    await stubOf(spec).uploads(encode.lease, {
-      token: encode.token,
-      files: [{ output: 0, file: 1, sizeBytes: 1000 }],
-    });
+    await stubOf(spec).uploads(encode.lease, { token: encode.token, files: [{ output: 0, file: 1, sizeBytes: 1000 }] });
     await evict();
     expect(await stubOf(spec).complete(encode.lease, { token: encode.token, result })).toEqual({
       ok: true,
@@ -159,10 +156,7 @@ describe("a job", () => {
     const late = await stubOf(spec).complete(first.lease, { token: first.token, result });
     expect(late).toMatchObject({ ok: false, error: { code: "lease_superseded" } });
     expect(await renewLeases(stubOf(spec), [first, second])).toEqual([first.lease]);
-    await stubOf(spec).uploads(second.lease, {
-      token: second.token,
-      files: [{ output: 0, file: 1, sizeBytes: 1000 }],
-    });
+    await stubOf(spec).uploads(second.lease, { token: second.token, files: [{ output: 0, file: 1, sizeBytes: 1000 }] });
     for (let i = 0; i < 2; i++) {
       expect(await stubOf(spec).complete(second.lease, { token: second.token, result })).toEqual({
         ok: true,

@@ -323,12 +323,7 @@ describe("POST /v2/nodes/leases/:lease/chunks", () => {
     expect(await ask(first)).toEqual([400, "report_not_valid"]);
     const [, encoded] = await Promise.all([claim(spec, "other"), trackOf(spec, first)]);
     await stubOf(spec).complete(first.lease, { token: first.token, result: encoded });
-    const [joining] = await claimFrom(stubOf(spec), {
-      nodeId: "c",
-      session: "s",
-      slotClass: "encode",
-      max: 1,
-    });
+    const [joining] = await claimFrom(stubOf(spec), { nodeId: "c", session: "s", slotClass: "encode", max: 1 });
     if (joining?.task.kind !== "join") throw new Error("Not a join");
     expect(joining.task.chunks.map(({ tracks }) => tracks.length)).toEqual([2, ...Array(CHUNKS - 1).fill(0)]);
     expect(await ask(joining)).toEqual([200, 1]);

@@ -45,14 +45,7 @@ export function claim(
 ): { state: JobState; given: Assignment; id: string } {
   for (const slotClass of ["inspect", "encode"] as const) {
     const secrets = { sourceUrl: "https://media.example.com/video.mp4", streamKeys: new Map(), chunking };
-    const request = {
-      nodeId,
-      session: `s-${nodeId}`,
-      slotClass,
-      max: 1,
-      newToken: () => `t${tokens++}`,
-      ...secrets,
-    };
+    const request = { nodeId, session: `s-${nodeId}`, slotClass, max: 1, newToken: () => `t${tokens++}`, ...secrets };
     const claimed = claimTasks(state, request, now);
     const [given] = claimed.assignments;
     if (given) return { state: claimed.state, given, id: parseLeaseId(given.lease)?.task ?? "" };

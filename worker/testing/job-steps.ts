@@ -71,9 +71,5 @@ export const madeImages: MadeReport = { status: "made", output: 1, files: [file(
 export const failed = (
   output: number,
   code: "encoding_failed" | "encoder_not_available" | "storage_denied",
-): OutputReport => ({
-  status: "failed",
-  output,
-  failure: { code, message: "It broke" },
-});
+): OutputReport => ({ status: "failed", output, failure: { code, message: "It broke" } });
 export const UPLOADS = { "0/1": upload(), "1/1": upload(), "1/2": upload() };

@@ -323,11 +323,7 @@ export const MEDIACONVERT_JOB = {
 
 export const COCONUT_V2_JOB = {
   input: { url: "https://example.com/a.mov" },
-  storage: {
-    service: "s3",
-    bucket: "my-bucket",
-    credentials: { access_key_id: "AKID", secret_access_key: "hunter2" },
-  },
+  storage: { service: "s3", bucket: "my-bucket", credentials: { access_key_id: "AKID", secret_access_key: "hunter2" } },
   outputs: { "mp4:x264_720p": { path: "/a.mp4" }, httpstream: { hls: { path: "/hls" } } },
   notification: { type: "http", url: "https://example.com/hook" },
   api_version: "2021-001",

@@ -19,12 +19,7 @@ const HD: Omit<ProbedStream, "index"> = {
   color_transfer: "bt709",
 };
 const UNTAGGED = { color_space: "unknown", color_primaries: undefined, color_transfer: "unknown" };
-const HDR = {
-  pix_fmt: "yuv420p10le",
-  color_space: "bt2020nc",
-  color_primaries: "bt2020",
-  color_transfer: "smpte2084",
-};
+const HDR = { pix_fmt: "yuv420p10le", color_space: "bt2020nc", color_primaries: "bt2020", color_transfer: "smpte2084" };
 const SIDEWAYS = { side_data_list: [{ rotation: -90 }] };
 const GRADED = { side_data_list: [{ max_luminance: "40000000/10000" }, { max_content: 600 }] };
 

@@ -6,12 +6,7 @@ import { ADMIN } from "../../testing/jobs.ts";
 import { ROUTES } from "../../testing/routes.ts";
 
 /** The service after a plain `wrangler deploy`. */
-const bare = (): Env => ({
-  ...env,
-  ADMIN_TOKEN: "",
-  MASTER_SECRET: "",
-  SEALING_KEYS: "",
-});
+const bare = (): Env => ({ ...env, ADMIN_TOKEN: "", MASTER_SECRET: "", SEALING_KEYS: "" });
 
 /** The Worker in a new isolate. */
 async function start() {

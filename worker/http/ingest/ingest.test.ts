@@ -83,11 +83,7 @@ describe("POST /v2/ingest/:template/:token", () => {
     const subject = "/blobServices/default/containers/clips/blobs/in/a.mov";
     const { body } = await deliver([{ eventType: "Microsoft.Storage.BlobCreated", subject, data: { eTag: "e" } }]);
     const { body: requested } = await ask("GET", `/jobs/${body.jobs[0]}/request`);
-    expect(requested.request.input).toEqual({
-      service: "azure",
-      container: "clips",
-      key: "in/a.mov",
-    });
+    expect(requested.request.input).toEqual({ service: "azure", container: "clips", key: "in/a.mov" });
   });
 
   const thumbnails = { jpg: { path: "%d.jpg", number: 3 } };
@@ -153,23 +149,14 @@ describe("POST /v2/ingest/:template/:token", () => {
     ],
     ...[{}, { prefix: "in/", suffix: ".mp4" }].map((ingest): (typeof rejected)[number] => [
       `an output that would start the next job, with the filters ${JSON.stringify(ingest)}`,
-      {
-        ...TEMPLATE,
-        storage: { ...TEMPLATE.input, bucket: "clips", path: "in" },
-        ingest,
-      },
+      { ...TEMPLATE, storage: { ...TEMPLATE.input, bucket: "clips", path: "in" }, ingest },
       { Records: [created("in/a.mp4")] },
       400,
       "event_not_valid",
     ]),
     ...loops.map(([what, storage, outputs, ingest]): (typeof rejected)[number] => [
       `a loop through ${what}`,
-      {
-        ...TEMPLATE,
-        storage: { ...TEMPLATE.input, bucket: "clips", path: "in", ...storage },
-        outputs,
-        ingest,
-      },
+      { ...TEMPLATE, storage: { ...TEMPLATE.input, bucket: "clips", path: "in", ...storage }, outputs, ingest },
       { Records: [created("in/a.mp4")] },
       400,
       "event_not_valid",

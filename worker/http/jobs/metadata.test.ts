@@ -43,12 +43,7 @@ async function completed(): Promise<string> {
   const signed = await job.uploads(lease, { token, files: sizes });
   if (!signed.ok) throw new Error(signed.error.message);
   const outputs = files.map(
-    (own, output): OutputReport => ({
-      status: "made",
-      output,
-      files: own,
-      probe: output === 1 ? JPEG : PROBE,
-    }),
+    (own, output): OutputReport => ({ status: "made", output, files: own, probe: output === 1 ? JPEG : PROBE }),
   );
   await job.complete(lease, { token, result: { kind: "encode", outputs } });
   return body.id;

@@ -48,10 +48,7 @@ it("encodes with the headers, and lists them among the fields that a request lac
   const { id } = (await post("/v2/jobs", jobBody({ input: INPUT }))).body;
   const [inspect] = await claim(id, { slotClass: "inspect" });
   if (!inspect) throw new Error("Nothing to inspect");
-  await jobOf(env, id).complete(inspect.lease, {
-    token: inspect.token,
-    result: { kind: "inspect", probe: PROBE },
-  });
+  await jobOf(env, id).complete(inspect.lease, { token: inspect.token, result: { kind: "inspect", probe: PROBE } });
   const encodes = await claim(id, { slotClass: "encode" });
   expect(encodes.map(({ task }) => "sourceHeaders" in task && task.sourceHeaders)).toEqual([{ "x-token": SECRET }]);
   const { body } = await send(`/v2/jobs/${id}/request`, { headers: own });

@@ -10,10 +10,7 @@ import { requirementsOf } from "./requirements.ts";
 const namesOf = (needs: readonly Need[]): string[] => needs.map(({ anyOf }) => anyOf[0] ?? "");
 
 it("fetches a source where its outputs can be made, as far as they are certain", async () => {
-  const outputs = {
-    "mp4:av1": { path: "a.mp4" },
-    "webm:vp9:x": { path: "b.webm", if: "{{ input.width }} > 4000" },
-  };
+  const outputs = { "mp4:av1": { path: "a.mp4" }, "webm:vp9:x": { path: "b.webm", if: "{{ input.width }} > 4000" } };
   const jobOf = async (settings: object): Promise<JobState> => checkedJob(await newSpec({ outputs, settings }));
   const needsOf = (state: JobState, slotClass: "inspect" | "encode"): string[] =>
     runnableTasks(state, slotClass).flatMap((task) => namesOf(requirementsOf(state, task).needs));

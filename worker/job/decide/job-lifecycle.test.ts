@@ -189,10 +189,7 @@ describe("a job", () => {
         { kind: "inspect", probe },
         NOW,
       );
-    const clash = {
-      error_code: "output_path_not_unique",
-      error: expect.stringMatching(/`a.mp4`.* `mp4:720p`/),
-    };
+    const clash = { error_code: "output_path_not_unique", error: expect.stringMatching(/`a.mp4`.* `mp4:720p`/) };
     const state = inspected(shared, PROBE);
     expect(viewJob(state).outputs).toMatchObject([
       { status: "video.skipped" },

@@ -26,10 +26,7 @@ function inspected(spec: Awaited<ReturnType<typeof newSpec>>): JobState {
 
 it("ends a job without possible outputs, with the reason for each", async () => {
   const spec = await newSpec({
-    outputs: {
-      "jpg:90x": { path: "a.jpg", offsets: [3600] },
-      "jpg:100x": { path: "%03d.jpg", interval: 0.001 },
-    },
+    outputs: { "jpg:90x": { path: "a.jpg", offsets: [3600] }, "jpg:100x": { path: "%03d.jpg", interval: 0.001 } },
   });
   const ended = inspected(spec);
   const failed = (type: string, code: string, words: string) => ({

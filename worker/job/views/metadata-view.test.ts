@@ -26,10 +26,7 @@ const RENDITION = {
   ssim: SSIM,
 };
 const SERIES = { interval_seconds: 1, vmaf: [93.4, null], psnr: [41.3, null], ssim: [0.98, null] };
-const REPORT: QualityReport = {
-  renditions: [{ ...RENDITION, series: SERIES }],
-  error: "The frames cannot be paired",
-};
+const REPORT: QualityReport = { renditions: [{ ...RENDITION, series: SERIES }], error: "The frames cannot be paired" };
 
 it("shows the measured quality of an output, but without its series in notifications", () => {
   const result = { kind: "encode", outputs: [{ ...madeVideo, quality: REPORT }, madeImages] };
