@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
-import { type StorageResponse, storageRejection } from "./storage-failure.ts";
+import { expect, it } from "vitest";
+import { storageRejection } from "./storage-failure.ts";
 
 const SIGNED = "https://videos.s3.amazonaws.com/a.mp4?X-Amz-Credential=AKIDSEEN%2F20260102&X-Amz-Signature=0123abcd";
 
@@ -9,164 +9,73 @@ const document = (code: string, message: string, more = ""): string =>
   `<AWSAccessKeyId>AKIDSEEN</AWSAccessKeyId><StringToSign>${SIGNED}</StringToSign><SignatureProvided>0123abcd` +
   "</SignatureProvided><RequestId>4442587FB7D0A2F9</RequestId><HostId>abc=</HostId></Error>";
 
-const WRONG = "is wrong; expecting 'eu-west-1'";
 const ENDPOINT = "<Endpoint>videos.s3.eu-west-1.amazonaws.com</Endpoint><Bucket>videos</Bucket>";
 const ELSEWHERE = "the bucket is in eu-west-1, not in us-east-1; set `storage.region` to eu-west-1";
+const EU = { bucketRegion: "eu-west-1" };
+const WRONG = "The region 'us-east-1' is wrong; expecting 'eu-west-1'";
+const WEEK = document("AuthorizationQueryParametersError", "X-Amz-Expires must be less than a week");
+const EXPIRED = document("AccessDenied", "Request has expired", "<Expires>2026-01-02T03:04:05Z</Expires>");
 
-type Row = [status: number, body: string, code: string, isTransient: boolean, text: string, region?: string];
-const ROWS: Row[] = [
-  [
-    403,
-    document("InvalidAccessKeyId", "The AWS Access Key Id you provided does not exist"),
-    "storage_denied",
-    false,
-    "the access key id does not exist",
+type Row = [status: number, body: string, text: string, response?: { bucketRegion: string }];
+/** Rejections by code and text. A body of one word is the code of an S3 document. */
+const PERMANENT: Record<string, Row[]> = {
+  storage_denied: [
+    [403, "InvalidAccessKeyId", "the access key id does not exist"],
+    [403, "SignatureDoesNotMatch", "the secret does not match"],
+    [403, "AccessDenied", "no permission to write there"],
+    [403, "", "HTTP 403)"],
+    [401, "<html>who are you</html>", "HTTP 401)"],
+    [400, "AccessControlListNotSupported", "remove `storage.acl`"],
+    [400, "InvalidStorageClass", "`storage.storage_class`"],
+    [501, "NotImplemented", "remove `acl`"],
+    [400, "", "check the settings", { bucketRegion: "us-east-1" }],
+    [400, WEEK, "check the settings"],
+    [301, "<html>Moved</html>", "redirects to another URL"],
+    [403, '\ufeff<?xml version="1.0"?><Error><Code>AuthenticationFailed</Code></Error>', "the key does not match"],
   ],
-  [
-    403,
-    document("SignatureDoesNotMatch", "The request signature we calculated"),
-    "storage_denied",
-    false,
-    "the secret does not match",
+  storage_unreachable: [
+    [403, EXPIRED, "expired"],
+    [403, "RequestTimeTooSkewed", "clock"],
+    [404, "NoSuchUpload", "must be restarted"],
   ],
-  [403, document("AccessDenied", "Access Denied"), "storage_denied", false, "no permission to write there"],
-  [
-    403,
-    document("AccessDenied", "Request has expired", "<Expires>2026-01-02T03:04:05Z</Expires>"),
-    "storage_unreachable",
-    false,
-    "expired",
+  storage_bucket_not_found: [
+    [404, "NoSuchBucket", "the bucket does not exist"],
+    [404, "", "the bucket does not exist"],
+    [404, "<Error><Code>ContainerNotFound</Code></Error>", "the bucket does not exist"],
   ],
-  [
-    403,
-    document("RequestTimeTooSkewed", "The difference between the request time"),
-    "storage_unreachable",
-    false,
-    "clock",
+  storage_region_not_valid: [
+    [301, document("PermanentRedirect", "must be addressed using the specified endpoint", ENDPOINT), ELSEWHERE],
+    [301, "", ELSEWHERE, EU],
+    [400, "", ELSEWHERE, EU],
+    [301, "PermanentRedirect", "is in another region"],
+    [307, document("TemporaryRedirect", "Please re-send", ENDPOINT), ELSEWHERE],
+    [400, document("AuthorizationHeaderMalformed", WRONG, "<Region>eu-west-1</Region>"), ELSEWHERE],
+    [400, document("AuthorizationQueryParametersError", WRONG), ELSEWHERE],
+    [400, "IllegalLocationConstraintException", ELSEWHERE, EU],
+    [301, "PermanentRedirect", "is in another region", { bucketRegion: SIGNED }],
   ],
-  [403, "", "storage_denied", false, "HTTP 403)"],
-  [401, "<html>who are you</html>", "storage_denied", false, "HTTP 401)"],
-  [
-    400,
-    document("AccessControlListNotSupported", "The bucket does not allow ACLs"),
-    "storage_denied",
-    false,
-    "remove `storage.acl`",
-  ],
-  [
-    400,
-    document("InvalidStorageClass", "The storage class you specified is not valid"),
-    "storage_denied",
-    false,
-    "`storage.storage_class`",
-  ],
-  [
-    501,
-    document("NotImplemented", "A header you provided implies functionality"),
-    "storage_denied",
-    false,
-    "remove `acl`",
-  ],
-  [
-    404,
-    document("NoSuchBucket", "The specified bucket does not exist"),
-    "storage_bucket_not_found",
-    false,
-    "the bucket does not exist",
-  ],
-  [404, "", "storage_bucket_not_found", false, "the bucket does not exist"],
-  [
-    404,
-    document("NoSuchUpload", "The specified multipart upload does not exist"),
-    "storage_unreachable",
-    false,
-    "must be restarted",
-  ],
-  [
-    301,
-    document("PermanentRedirect", "must be addressed using the specified endpoint", ENDPOINT),
-    "storage_region_not_valid",
-    false,
-    ELSEWHERE,
-  ],
-  [301, "", "storage_region_not_valid", false, ELSEWHERE, "eu-west-1"],
-  [400, "", "storage_region_not_valid", false, ELSEWHERE, "eu-west-1"],
-  [400, "", "storage_denied", false, "check the settings", "us-east-1"],
-  [301, document("PermanentRedirect", "elsewhere"), "storage_region_not_valid", false, "is in another region"],
-  [301, "<html>Moved</html>", "storage_denied", false, "redirects to another URL"],
-  [307, document("TemporaryRedirect", "Please re-send", ENDPOINT), "storage_region_not_valid", false, ELSEWHERE],
-  [
-    400,
-    document("AuthorizationHeaderMalformed", `The region 'us-east-1' ${WRONG}`, "<Region>eu-west-1</Region>"),
-    "storage_region_not_valid",
-    false,
-    ELSEWHERE,
-  ],
-  [
-    400,
-    document("AuthorizationQueryParametersError", `The region 'us-east-1' ${WRONG}`),
-    "storage_region_not_valid",
-    false,
-    ELSEWHERE,
-  ],
-  [
-    400,
-    document("AuthorizationQueryParametersError", "X-Amz-Expires must be less than a week"),
-    "storage_denied",
-    false,
-    "check the settings",
-  ],
-  [
-    400,
-    document("IllegalLocationConstraintException", "incompatible", ""),
-    "storage_region_not_valid",
-    false,
-    ELSEWHERE,
-    "eu-west-1",
-  ],
-  [301, document("PermanentRedirect", "x"), "storage_region_not_valid", false, "is in another region", `${SIGNED}`],
-  [503, document("SlowDown", "Please reduce your request rate."), "storage_unreachable", true, "try again later"],
-  [500, document("InternalError", "We encountered an internal error."), "storage_unreachable", true, "try again later"],
-  [
-    400,
-    document("RequestTimeout", "Your socket connection was not read from"),
-    "storage_unreachable",
-    true,
-    "try again later",
-  ],
-  [429, "", "storage_unreachable", true, "try again later"],
-  [
-    200,
-    document("InternalError", "in the body of a completed upload"),
-    "storage_unreachable",
-    true,
-    "HTTP 200, InternalError",
-  ],
-  [
-    403,
-    '\ufeff<?xml version="1.0"?><Error><Code>AuthenticationFailed</Code></Error>',
-    "storage_denied",
-    false,
-    "the key does not match",
-  ],
-  [
-    404,
-    "<Error><Code>ContainerNotFound</Code></Error>",
-    "storage_bucket_not_found",
-    false,
-    "the bucket does not exist",
-  ],
+};
+const TRANSIENT: Row[] = [
+  [503, "SlowDown", "try again later"],
+  [500, "InternalError", "try again later"],
+  [400, "RequestTimeout", "try again later"],
+  [429, "", "try again later"],
+  [200, "InternalError", "HTTP 200, InternalError"],
+];
+const ROWS: [code: string, isTransient: boolean, ...Row][] = [
+  ...Object.entries(PERMANENT).flatMap(([code, rows]) =>
+    rows.map((row): [string, boolean, ...Row] => [code, false, ...row]),
+  ),
+  ...TRANSIENT.map((row): [string, boolean, ...Row] => ["storage_unreachable", true, ...row]),
 ];
 
-describe("errors of a storage", () => {
-  it.each(ROWS)(
-    "%i row %#: names the error and does not repeat a secret",
-    (status, body, code, isTransient, text, region) => {
-      const response: StorageResponse = { status, body, bucketRegion: region ?? null };
-      const rejection = storageRejection(response, "us-east-1");
-      expect(rejection).toMatchObject({ code, isTransient });
-      expect(rejection.message).toContain(text);
-      expect(rejection.message).not.toMatch(/AKIDSEEN|0123abcd|https?:/);
-    },
-  );
-});
+it.each(ROWS)(
+  "row %#, %s: names the error of a storage, and does not repeat a secret",
+  (code, isTransient, status, body, text, response) => {
+    const answer = /^\w+$/.test(body) ? document(body, "A reason") : body;
+    const rejection = storageRejection({ bucketRegion: null, ...response, status, body: answer }, "us-east-1");
+    expect(rejection).toMatchObject({ code, isTransient });
+    expect(rejection.message).toContain(text);
+    expect(rejection.message).not.toMatch(/AKIDSEEN|0123abcd|https?:/);
+  },
+);

@@ -20,10 +20,12 @@ const HD: Omit<ProbedStream, "index"> = {
 };
 const UNTAGGED = { color_space: "unknown", color_primaries: undefined, color_transfer: "unknown" };
 const HDR = { pix_fmt: "yuv420p10le", color_space: "bt2020nc", color_primaries: "bt2020", color_transfer: "smpte2084" };
+const PAL = { width: 720, height: 576 };
 const SIDEWAYS = { side_data_list: [{ rotation: -90 }] };
 const GRADED = { side_data_list: [{ max_luminance: "40000000/10000" }, { max_content: 600 }] };
 
 const VIDEO: TargetFormat = { pixelFormat: "yuv420p", step: 2 };
+const TEN_BITS: TargetFormat = { pixelFormat: "yuv420p10le", step: 2 };
 const IMAGE: TargetFormat = { pixelFormat: "gbrp", step: 1 };
 const PLAIN: VideoFilterOptions = {
   size: { width: null, height: 240 },
@@ -35,12 +37,8 @@ const PLAIN: VideoFilterOptions = {
 const watermark = { url: "https://a.example/logo.png", position: "bottomright" } as const;
 const box = (width: number, height: number) => ({ size: { width, height } });
 
-function graph(
-  source: object,
-  spec: Partial<VideoFilterOptions>,
-  target: TargetFormat,
-  filters = ALL_SOFTWARE.filters,
-) {
+type Options = { source?: object; spec?: Partial<VideoFilterOptions>; target?: TargetFormat; filters?: string[] };
+function graph({ source = {}, spec = {}, target = VIDEO, filters = ALL_SOFTWARE.filters }: Options) {
   const probe = { streams: [{ ...HD, ...source, index: 0 }], format: {} };
   const { video } = chooseTracks(probe);
   if (!video) throw new Error("The source has no video");
@@ -56,10 +54,13 @@ const WATERMARK =
   "trim=end_frame=1,settb=1,format=gbrap,premultiply=inplace=1," +
   "scale=w='max(1,round(iw*min(240/1080,min(213/iw,120/ih))))':h='max(1,round(ih*min(240/1080,min(213/iw,120/ih))))':flags=bicubic," +
   "unpremultiply=inplace=1";
+const OVERLAY =
+  `[1:v:0]${WATERMARK},scale=out_color_matrix=bt709:out_range=tv,format=yuva420p[voverlay];` +
+  "[vbase][voverlay]overlay=x=W-w-4:y=H-h-4:format=yuv420";
 const toneMap = (peak: number, end: string): string =>
   `zscale=t=linear:npl=203,format=gbrpf32le,zscale=p=bt709,tonemap=mobius:desat=0:peak=${peak},zscale=t=bt709:${end}`;
 
-type Row = [name: string, source: object, spec: Partial<VideoFilterOptions>, target: TargetFormat, graph: string];
+type Case = [options: Options, graph: string];
 
 const filtersOf = (spec: VideoFilterOptions, video: VideoTrack): readonly Filter[] => {
   const planned = planVideoFilters(spec, video, VIDEO);
@@ -84,145 +85,98 @@ test("scales frames of changing shape to fit, in the size of all other frames", 
   expect(fixedPad).toBe("pad=720:540:-1:-1:eval=frame");
 });
 
-test.each<Row>([
-  ["scaled only", {}, {}, VIDEO, "scale=426:240:flags=bicubic,format=yuv420p,setsar=1"],
-  ["an image", {}, {}, IMAGE, "scale=427:240:flags=bicubic,format=gbrp,setsar=1"],
-  ["padded", {}, box(320, 240), VIDEO, "scale=320:180:flags=bicubic,format=yuv420p,pad=320:240:0:30,setsar=1"],
-  [
-    "cropped",
-    {},
-    { ...box(320, 240), fit: "crop" },
-    VIDEO,
+const CASES: Record<string, Case> = {
+  "scaled only": [{}, "scale=426:240:flags=bicubic,format=yuv420p,setsar=1"],
+  "an image": [{ target: IMAGE }, "scale=427:240:flags=bicubic,format=gbrp,setsar=1"],
+  padded: [{ spec: box(320, 240) }, "scale=320:180:flags=bicubic,format=yuv420p,pad=320:240:0:30,setsar=1"],
+  cropped: [
+    { spec: { ...box(320, 240), fit: "crop" } },
     "scale=1920:1080,crop=iw*3/4:ih,scale=320:240:flags=bicubic,format=yuv420p,setsar=1",
   ],
-  [
-    "square, from pixels that are not square",
-    { width: 720, height: 576, sample_aspect_ratio: "64:45" },
-    { size: { width: 99, height: null }, square: true },
-    IMAGE,
+  "square, from pixels that are not square": [
+    {
+      source: { ...PAL, sample_aspect_ratio: "64:45" },
+      spec: { size: { width: 99, height: null }, square: true },
+      target: IMAGE,
+    },
     "scale=720:576,crop=iw*9/16:ih,scale=99:99:flags=bicubic,format=gbrp,setsar=1",
   ],
-  [
-    "rotated by the file, rotated as requested, flipped",
-    SIDEWAYS,
-    { transpose: 1, vflip: true, hflip: true },
-    VIDEO,
+  "rotated by the file, rotated as requested, flipped": [
+    { source: SIDEWAYS, spec: { transpose: 1, vflip: true, hflip: true } },
     "scale=1080:1920,transpose=1,vflip,hflip,scale=426:240:flags=bicubic,format=yuv420p,setsar=1",
   ],
-  [
-    "with a watermark inside the padding and above the blur",
-    {},
-    { ...box(426, 300), watermark, blur: 3 },
-    VIDEO,
-    "scale=426:240:flags=bicubic,format=yuv420p,gblur=sigma=4.8[vbase];" +
-      `[1:v:0]${WATERMARK},scale=out_color_matrix=bt709:out_range=tv,format=yuva420p[voverlay];` +
-      "[vbase][voverlay]overlay=x=W-w-4:y=H-h-4:format=yuv420,pad=426:300:0:30,setsar=1",
+  "with a watermark inside the padding and above the blur": [
+    { spec: { ...box(426, 300), watermark, blur: 3 } },
+    `scale=426:240:flags=bicubic,format=yuv420p,gblur=sigma=4.8[vbase];${OVERLAY},pad=426:300:0:30,setsar=1`,
   ],
-  [
-    "with a watermark for hardware",
-    {},
-    { watermark },
-    { pixelFormat: "nv12", step: 2 },
-    "scale=426:240:flags=bicubic,format=yuv420p[vbase];" +
-      `[1:v:0]${WATERMARK},scale=out_color_matrix=bt709:out_range=tv,format=yuva420p[voverlay];` +
-      "[vbase][voverlay]overlay=x=W-w-4:y=H-h-4:format=yuv420,setsar=1,format=nv12",
+  "with a watermark for hardware": [
+    { spec: { watermark }, target: { pixelFormat: "nv12", step: 2 } },
+    `scale=426:240:flags=bicubic,format=yuv420p[vbase];${OVERLAY},setsar=1,format=nv12`,
   ],
-  [
-    "with a watermark in HDR",
-    HDR,
-    { watermark },
-    { pixelFormat: "yuv420p10le", step: 2 },
+  "with a watermark in HDR": [
+    { source: HDR, spec: { watermark }, target: TEN_BITS },
     "scale=426:240:flags=bicubic,format=yuv420p10le[vbase];" +
       `[1:v:0]${WATERMARK},zscale=min=gbr:pin=bt709:tin=iec61966-2-1:rin=full:m=gbr:p=bt709:t=linear:npl=203,format=gbrapf32le,` +
       "zscale=p=bt2020:t=smpte2084:m=bt2020nc:r=limited:npl=203,format=yuva444p10le,format=yuva420p10le[voverlay];" +
       "[vbase][voverlay]overlay=x=W-w-4:y=H-h-4:format=yuv420p10,setsar=1",
   ],
-  [
-    "HD without tags",
-    UNTAGGED,
-    {},
-    VIDEO,
+  "HD without tags": [
+    { source: UNTAGGED },
     "setparams=color_primaries=bt709:color_trc=bt709:colorspace=bt709,scale=426:240:flags=bicubic,format=yuv420p,setsar=1",
   ],
-  [
-    "PAL without tags, as an image",
-    { ...UNTAGGED, width: 720, height: 576 },
-    {},
-    IMAGE,
+  "PAL without tags, as an image": [
+    { source: { ...UNTAGGED, ...PAL }, target: IMAGE },
     "setparams=color_primaries=bt470bg:color_trc=smpte170m:colorspace=bt470bg,scale=300:240:flags=bicubic,format=gbrp,setsar=1",
   ],
-  [
-    "full range",
-    { pix_fmt: "yuvj420p" },
-    {},
-    VIDEO,
+  "full range": [
+    { source: { pix_fmt: "yuvj420p" } },
     "scale=426:240:flags=bicubic:out_range=tv,format=yuv420p,setparams=range=tv:colorspace=bt709,setsar=1",
   ],
-  [
-    "RGB with alpha",
-    { ...UNTAGGED, pix_fmt: "rgba" },
-    {},
-    VIDEO,
+  "RGB with alpha": [
+    { source: { ...UNTAGGED, pix_fmt: "rgba" } },
     "scale=1920:1080,setparams=color_primaries=bt709:color_trc=bt709,format=gbrap,premultiply=inplace=1,format=gbrp," +
       "scale=426:240:flags=bicubic:out_color_matrix=bt709:out_range=tv,format=yuv420p,setparams=range=tv:colorspace=bt709,setsar=1",
   ],
-  [
-    "alpha in PAL's matrix, with the name that scale uses for it",
-    { pix_fmt: "yuva420p", color_space: "bt470bg", color_primaries: "bt470bg", color_transfer: "smpte170m" },
-    {},
-    VIDEO,
+  "alpha in PAL's matrix, with the name that scale uses for it": [
+    {
+      source: { pix_fmt: "yuva420p", color_space: "bt470bg", color_primaries: "bt470bg", color_transfer: "smpte170m" },
+    },
     "scale=1920:1080,format=gbrap,premultiply=inplace=1,format=gbrp," +
       "scale=426:240:flags=bicubic:out_color_matrix=bt470:out_range=tv,format=yuv420p,setparams=range=tv:colorspace=bt470bg,setsar=1",
   ],
-  [
-    "alpha kept",
-    { pix_fmt: "yuva444p12le" },
-    {},
-    { pixelFormat: "yuva444p10le", step: 2 },
+  "alpha kept": [
+    { source: { pix_fmt: "yuva444p12le" }, target: { pixelFormat: "yuva444p10le", step: 2 } },
     "scale=426:240:flags=bicubic,format=yuva444p10le,setsar=1",
   ],
-  [
-    "JPEG's own colors for motion JPEG",
-    {},
-    {},
-    { pixelFormat: "yuvj420p", step: 2 },
+  "JPEG's own colors for motion JPEG": [
+    { target: { pixelFormat: "yuvj420p", step: 2 } },
     "scale=426:240:flags=bicubic,format=gbrp,setsar=1,scale=out_color_matrix=bt601:out_range=pc,format=yuvj420p",
   ],
-  [
-    "HDR for 8 bits",
-    HDR,
-    {},
-    VIDEO,
+  "HDR for 8 bits": [
+    { source: HDR },
     `scale=426:240:flags=bicubic,${toneMap(4.93, "m=bt709:r=limited")},format=yuv420p,setsar=1`,
   ],
-  [
-    "HDR with a stated peak, as an image",
-    { ...HDR, ...GRADED },
-    {},
-    IMAGE,
+  "HDR with a stated peak, as an image": [
+    { source: { ...HDR, ...GRADED }, target: IMAGE },
     `scale=427:240:flags=bicubic,format=gbrp12le,${toneMap(2.96, "m=gbr:r=full")},format=gbrp,setsar=1`,
   ],
-  [
-    "HLG with incomplete tags",
-    { ...HDR, ...UNTAGGED, color_transfer: "arib-std-b67" },
-    {},
-    { pixelFormat: "yuv420p10le", step: 2 },
+  "HLG with incomplete tags": [
+    { source: { ...HDR, ...UNTAGGED, color_transfer: "arib-std-b67" }, target: TEN_BITS },
     "setparams=color_primaries=bt2020:colorspace=bt2020nc,scale=426:240:flags=bicubic,format=yuv420p10le,setsar=1",
   ],
-  [
-    "a wide gamut without HDR",
-    { ...HDR, color_transfer: "bt2020-10" },
-    {},
-    VIDEO,
+  "a wide gamut without HDR": [
+    { source: { ...HDR, color_transfer: "bt2020-10" } },
     "scale=426:240:flags=bicubic,zscale=p=bt709:t=bt709:m=bt709:r=limited,format=yuv420p,setsar=1",
   ],
-])("%s", (_name, source, spec, target, expected) => {
-  expect(graph(source, spec, target)).toBe(`[0:0]${expected}[v]`);
+};
+
+test.each(Object.entries(CASES))("%s", (_, [options, expected]) => {
+  expect(graph(options)).toBe(`[0:0]${expected}[v]`);
 });
 
 test("fails to convert HDR without the filters, and keeps 10 bits", () => {
   const failure = { code: "encoder_not_available", message: expect.stringContaining("lacks the filter `zscale`") };
-  expect(graph(HDR, {}, VIDEO, [])).toEqual(failure);
-  expect(graph(HDR, { watermark }, { pixelFormat: "yuv420p10le", step: 2 }, ["overlay"])).toEqual(failure);
-  expect(graph(HDR, {}, { pixelFormat: "yuv420p10le", step: 2 }, [])).toContain("format=yuv420p10le");
+  expect(graph({ source: HDR, filters: [] })).toEqual(failure);
+  expect(graph({ source: HDR, spec: { watermark }, target: TEN_BITS, filters: ["overlay"] })).toEqual(failure);
+  expect(graph({ source: HDR, target: TEN_BITS, filters: [] })).toContain("format=yuv420p10le");
 });
