@@ -1,10 +1,10 @@
 // Chooses the node that should take a ticket. Caches the ranks of the kinds of nodes.
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 import type { ConnectedNode } from "./nodes/connected-node.ts";
-import type { Kind } from "./nodes/kinds.ts";
+import type { Kind } from "./nodes/node-profiles.ts";
 import type { Roster } from "./nodes/roster.ts";
 import { rankOf } from "./ranks.ts";
-import type { Entry } from "./waiting/waiting.ts";
+import type { Entry } from "./waiting/ticket-queue.ts";
 
 type Ranked<Node extends ConnectedNode> = { readonly rank: number; readonly kind: Kind<Node> };
 

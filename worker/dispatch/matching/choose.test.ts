@@ -7,8 +7,8 @@ import { Roster } from "./nodes/roster.ts";
 import { shareOf } from "./shares.ts";
 import { NO_REQUIREMENTS } from "./testing/simulated-fleet.ts";
 import { Accounts } from "./waiting/accounts.ts";
+import { Waiting } from "./waiting/ticket-queue.ts";
 import type { Ticket } from "./waiting/tickets.ts";
-import { Waiting } from "./waiting/waiting.ts";
 
 const NOW = 10_000;
 const PROFILE: Profile = {

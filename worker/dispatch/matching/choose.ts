@@ -6,8 +6,8 @@ import { Candidates, freeNodes } from "./candidates.ts";
 import type { ConnectedNode } from "./nodes/connected-node.ts";
 import type { Roster } from "./nodes/roster.ts";
 import { quotaOf, roomOf } from "./shares.ts";
+import type { Entry, Waiting } from "./waiting/ticket-queue.ts";
 import type { Ticket } from "./waiting/tickets.ts";
-import type { Entry, Waiting } from "./waiting/waiting.ts";
 
 /** A ticket, the node that gets it, and the number of the node's slots. */
 export type Match<Node> = { readonly ticket: Ticket; readonly node: Node; readonly slots: number };

@@ -8,16 +8,16 @@ import { type Choice, Chooser, type Match } from "./choose.ts";
 import { type Demand, type DemandSource, demandOf } from "./demand.ts";
 import { EndedTasks } from "./ended-tasks.ts";
 import { type ConnectedNode, holding } from "./nodes/connected-node.ts";
-import type { StoredKind } from "./nodes/kinds.ts";
 import { NodeLimits } from "./nodes/node-limits.ts";
+import type { StoredKind } from "./nodes/node-profiles.ts";
 import type { Roster } from "./nodes/roster.ts";
 import { SourceHolds } from "./nodes/source-holds.ts";
 import { placeOf } from "./place.ts";
 import { missingOf } from "./ranks.ts";
 import { type Claimed, type MatchingEvent, STORED_PREFIXES, type Step, type Write } from "./steps.ts";
 import { Accounts } from "./waiting/accounts.ts";
+import { Waiting } from "./waiting/ticket-queue.ts";
 import { fingerprint, type Ticket, ticketKey } from "./waiting/tickets.ts";
-import { Waiting } from "./waiting/waiting.ts";
 
 /** Delay of a ticket after its job was not reachable. */
 const CLAIM_RETRY_MS = 1000;

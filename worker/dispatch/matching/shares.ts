@@ -1,9 +1,9 @@
 // The number of slots that an account may use: by its share of the slots, and by its quota.
 import type { SlotClass } from "#shared/protocol/tasks.ts";
-import type { Use } from "./nodes/kinds.ts";
+import type { Use } from "./nodes/node-profiles.ts";
 import type { Roster } from "./nodes/roster.ts";
 import type { Account } from "./waiting/accounts.ts";
-import type { Entry } from "./waiting/waiting.ts";
+import type { Entry } from "./waiting/ticket-queue.ts";
 
 /** The number of inspect slots per slot that is kept for other accounts. */
 const KEPT_SHARE = 8;

@@ -2,7 +2,7 @@
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 import type { TicketOffer } from "../../rpc/hub.ts";
 import type { Match } from "./choose.ts";
-import type { StoredKind } from "./nodes/kinds.ts";
+import type { StoredKind } from "./nodes/node-profiles.ts";
 import type { Ticket } from "./waiting/tickets.ts";
 
 export type Claimed = readonly { readonly lease: string; readonly slotClass: SlotClass }[];

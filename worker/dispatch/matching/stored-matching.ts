@@ -1,7 +1,7 @@
 // Stores the state of the matching: tickets, and the profiles of seen nodes.
 import * as z from "zod";
 import { Profile } from "#shared/protocol/requirements.ts";
-import type { StoredKind } from "./nodes/kinds.ts";
+import type { StoredKind } from "./nodes/node-profiles.ts";
 import { STORED_PREFIXES, type Write } from "./steps.ts";
 import { Ticket } from "./waiting/tickets.ts";
 

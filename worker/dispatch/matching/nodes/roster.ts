@@ -3,9 +3,9 @@ import { waitsForOthers } from "#shared/ids.ts";
 import { SLOT_CLASSES, type SlotClass, type SlotCounts } from "#shared/protocol/tasks.ts";
 import type { LeaseHolder, LeaseHolding } from "../../../rpc/hub.ts";
 import type { ConnectedNode } from "./connected-node.ts";
-import { Kinds, type Use } from "./kinds.ts";
+import { Kinds, type Use } from "./node-profiles.ts";
+import { type Limit, SlotRules } from "./node-slots.ts";
 import { accountOf, type Running, RunningLeases } from "./running-leases.ts";
-import { type Limit, SlotRules } from "./slot-rules.ts";
 
 export class Roster<Node extends ConnectedNode = ConnectedNode> {
   readonly kinds = new Kinds<Node>();
