@@ -61,6 +61,18 @@ const AssumedSource = z
   })
   .describe("The source of the plan; without video, width, height and fps are 0");
 
+const ExpectedSize = z
+  .object({
+    bytes: z.int(),
+    basis: z
+      .enum(["bitrate", "maxrate", "quality"])
+      .describe(
+        "`bitrate`: about this size; `maxrate`: at most about this size; `quality`: perhaps twice or half of it",
+      ),
+  })
+  .describe("Absent if nothing determines the bitrate, as for copies and lossless codecs");
+export type ExpectedSize = z.infer<typeof ExpectedSize>;
+
 const Rendition = z
   .object({
     video: z.string().nullable().describe("The name of its video track, as in the URLs of segments; null: audio only"),
@@ -69,6 +81,8 @@ const Rendition = z
     height: z.int().exactOptional(),
     fps: z.number().exactOptional(),
     packages: z.array(z.enum(["hls", "dash"])).describe("The packages that contain it; hls does not contain HEVC"),
+    variant: z.int().describe("Its index in the `variants` of the specification"),
+    expected_size: ExpectedSize.exactOptional().describe("The size of its tracks in all packages"),
   })
   .describe("A rendition that players can choose");
 export type Rendition = z.infer<typeof Rendition>;
@@ -95,6 +109,7 @@ export const DryRunPlan = z
           .array(Rendition)
           .exactOptional()
           .describe("The renditions of an HTTP stream, in the order of its playlists"),
+        expected_size: ExpectedSize.exactOptional().describe("The size of its files; absent for images and texts"),
         skipped: z.literal(true).exactOptional().describe("The condition is false for the assumed source"),
       }),
     ),

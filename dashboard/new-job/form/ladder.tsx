@@ -2,7 +2,6 @@
 import { useContext, useRef, useState } from "preact/hooks";
 import { Icon } from "../../parts/icon.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
-import { type Estimate, variantEstimates } from "../request/estimate.ts";
 import { choicesOf, slotOf, withSlot } from "../request/format-tokens.ts";
 import {
   audioOf,
@@ -39,7 +38,6 @@ export function Ladder({
   const formats = formatsOf(variants);
   const ready = ladderOf(formats);
   const planned = plan?.outputs.find(({ key }) => key === planKey);
-  const estimates = plan && planned ? variantEstimates(planned, plan.assumed_source) : [];
   const change = (next: readonly string[]): void => set(variantsOf(next));
   const drag = useDrag(
     () => [...(table.current?.tBodies ?? [])],
@@ -98,7 +96,7 @@ export function Ladder({
               at={at}
               field={`${field}.${at}`}
               format={format}
-              estimate={estimates.length === formats.length ? (estimates[at] ?? null) : null}
+              size={planned?.renditions?.find(({ variant }) => variant === at)?.expected_size}
               count={formats.length}
               set={(next) => change(next === null ? formats.toSpliced(at, 1) : formats.with(at, next))}
               move={(step) => move(at, step)}
@@ -122,7 +120,7 @@ function Rendition({
   at,
   field,
   format,
-  estimate,
+  size,
   count,
   set,
   move,
@@ -131,7 +129,7 @@ function Rendition({
   readonly at: number;
   readonly field: string;
   readonly format: string;
-  readonly estimate: Pick<Estimate, "bytes" | "by"> | null;
+  readonly size: Parameters<typeof sizeText>[0];
   readonly count: number;
   readonly set: (format: string | null) => void;
   readonly move: (step: 1 | -1) => void;
@@ -191,7 +189,7 @@ function Rendition({
           />
         </td>
         <td class="number" data-title="Expected">
-          {sizeText(estimate)}
+          {sizeText(size)}
         </td>
         <td class="actions">
           <button

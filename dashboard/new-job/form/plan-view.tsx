@@ -4,7 +4,6 @@ import { bytes, timecode } from "../../core/format.ts";
 import { Loading } from "../../parts/loading.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
-import { type Estimate, estimateOf } from "../request/estimate.ts";
 import { focusField, type Invalid, summaryOf } from "./form-context.ts";
 import type { Planned } from "./use-plan.ts";
 
@@ -83,7 +82,7 @@ function OutputRows({ output, plan }: { readonly output: PlannedOutput; readonly
           )}
         </th>
         <td>{frameOf(output)}</td>
-        <td class="number">{sizeText(estimateOf(output, plan))}</td>
+        <td class="number">{sizeText(output.expected_size)}</td>
       </tr>
       {output.renditions?.map(({ video, audio, width, height, fps, packages }, at) => (
         <tr key={at} class="rendition">
@@ -114,13 +113,13 @@ function frameOf({ spec, type }: PlannedOutput): string {
   return `${size.width ?? "…"} × ${size.height ?? "…"}`;
 }
 
-const SIGNS = { exact: "≈ ", most: "≤ ", rough: "~ " } as const;
-export const sizeText = (estimate: Pick<Estimate, "bytes" | "by"> | null): string =>
-  estimate === null ? "–" : `${SIGNS[estimate.by]}${bytes(estimate.bytes)}`;
+const SIGNS = { bitrate: "≈ ", maxrate: "≤ ", quality: "~ " } as const;
+export const sizeText = (size: PlannedOutput["expected_size"]): string =>
+  size === undefined ? "–" : `${SIGNS[size.basis]}${bytes(size.bytes)}`;
 
 function Totals({ plan }: { readonly plan: DryRunPlan }) {
-  const estimates = plan.outputs.flatMap((output) => estimateOf(output, plan) ?? []);
-  if (estimates.length === 0) return null;
+  const sizes = plan.outputs.flatMap((output) => output.expected_size ?? []);
+  if (sizes.length === 0) return null;
   const { width, height, duration, fps, audio, probe } = plan.assumed_source;
   return (
     <dl class="facts">
@@ -131,7 +130,7 @@ function Totals({ plan }: { readonly plan: DryRunPlan }) {
         {probe === undefined ? " (assumed)" : ""}
       </dd>
       <dt>All outputs</dt>
-      <dd>about {bytes(estimates.reduce((sum, one) => sum + one.bytes, 0))}, without images</dd>
+      <dd>about {bytes(sizes.reduce((sum, size) => sum + size.bytes, 0))}, without images</dd>
     </dl>
   );
 }

@@ -38,6 +38,7 @@ const PEAK_FACTOR = 1.5;
 const BUFFER_SECONDS = 2;
 
 export type BitrateCodec = keyof typeof BITS_OF_CODEC;
+export const isBitrateCodec = (codec: string): codec is BitrateCodec => Object.hasOwn(BITS_OF_CODEC, codec);
 
 /**
  * Mean bitrate for an active area (in pixels) if none is requested, rounded to 50k. H.264 never gets less than 1000k.

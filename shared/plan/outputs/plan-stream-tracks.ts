@@ -28,7 +28,7 @@ import { type AudioPart, planAudios, streamSource, type TrackPart, unusedName } 
 /** A stream in parts. Each part can be made by itself. */
 export type StreamParts = {
   /** Indexes in `videos` and `audios`. `group`: the encoding of the audio, with a list of tracks. */
-  readonly variants: readonly (StreamVariants["variants"][number] & { readonly group?: string })[];
+  readonly variants: readonly (Omit<StreamVariants["variants"][number], "requested"> & { readonly group?: string })[];
   readonly videos: readonly VideoPart[];
   readonly audios: readonly AudioPart[];
   /** Null: no thumbnails. */

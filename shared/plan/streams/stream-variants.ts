@@ -6,15 +6,23 @@ import type { EncodedVideo } from "../encoders/video-encode-options.ts";
 import type { Size } from "../source/frame-size.ts";
 import type { AudioTrack, SourceTracks, VideoTrack } from "../source/source-tracks.ts";
 
-/** Tracks of a variant; at least one. */
-type Variant = { readonly video: EncodedVideo | null; readonly audio: EncodedAudio | null };
+/** Tracks of a variant; at least one. `requested`: its index in the request. */
+type Variant = {
+  readonly video: EncodedVideo | null;
+  readonly audio: EncodedAudio | null;
+  readonly requested: number;
+};
 
 /** Tracks of a stream, each once, and the variants that consist of them. */
 export type StreamVariants = {
   readonly videos: readonly EncodedVideo[];
   readonly audios: readonly EncodedAudio[];
-  /** Indexes in `videos` and `audios`. Variants without video come last. */
-  readonly variants: readonly { readonly video: number | null; readonly audio: number | null }[];
+  /** Indexes in `videos`, `audios` and the request. Variants without video come last. */
+  readonly variants: readonly {
+    readonly video: number | null;
+    readonly audio: number | null;
+    readonly requested: number;
+  }[];
 };
 
 /**
@@ -25,7 +33,7 @@ export type StreamVariants = {
  */
 export function variantsFor(spec: HttpStreamOutput, source: SourceTracks): StreamVariants {
   const requested = spec.variants
-    .map((format) => variantOf(format, source))
+    .map((format, requested) => ({ ...variantOf(format, source), requested }))
     .filter(({ video }) => hasFragments(spec) || fitsMpegTs(video));
   const fitting =
     spec.dropsLargerVariants && source.video ? fitLadder(requested, source.video, source.audio) : requested;
@@ -47,7 +55,7 @@ export const hasFragments = ({ hls, dash }: Pick<HttpStreamOutput, "hls" | "dash
 /** True if a package of the stream has segments of MPEG-TS. */
 export const hasMpegTs = ({ hls }: Pick<HttpStreamOutput, "hls">): boolean => hls?.segments === "mpegts";
 
-function variantOf({ video, audio }: VideoFormat, source: SourceTracks): Variant {
+function variantOf({ video, audio }: VideoFormat, source: SourceTracks): Omit<Variant, "requested"> {
   return {
     video:
       video && source.video && video.codec !== "copy"
@@ -69,11 +77,13 @@ const NEARLY = 1.05;
 function fitLadder(ladder: readonly Variant[], track: VideoTrack, audioTrack: AudioTrack | null): Variant[] {
   const source = sizeOf(track);
   const isPortrait = source.height > source.width;
-  const rungs = ladder.map(({ video, audio }) => ({
+  const rungs = ladder.map(({ video, audio, requested }) => ({
+    requested,
     video: video && { ...video, size: isPortrait ? rotated(video.size) : video.size },
     audio: audio && ladderAudio(audio, audioTrack?.channels === 1),
   }));
-  const growth = ({ video }: Variant): number => (video ? contained(video.size, source).height / source.height : 0);
+  const growth = ({ video }: Pick<Variant, "video">): number =>
+    video ? contained(video.size, source).height / source.height : 0;
   const smallest = Math.min(...rungs.map(growth).filter((factor) => factor > 0));
   return rungs
     .filter((rung) => growth(rung) <= Math.max(NEARLY, smallest))
@@ -93,9 +103,9 @@ const ladderAudio = (audio: EncodedAudio, isMono: boolean): EncodedAudio => ({
 
 const withoutPadding =
   ({ video: track }: SourceTracks) =>
-  ({ video, audio }: Variant): Variant => ({
+  ({ video, ...variant }: Variant): Variant => ({
+    ...variant,
     video: video && track ? { ...video, size: unpadded(video.size, sizeOf(track)) } : null,
-    audio,
   });
 
 const sizeOf = ({ facts }: VideoTrack): Size => ({ width: facts.displayWidth, height: facts.displayHeight });
@@ -121,7 +131,8 @@ function contained(size: FrameSize, source: Size): Size {
 function withIndexes(variants: readonly Variant[]): StreamVariants {
   const videos: EncodedVideo[] = [];
   const audios: EncodedAudio[] = [];
-  const indexed = variants.map(({ video, audio }) => ({
+  const indexed = variants.map(({ video, audio, requested }) => ({
+    requested,
     video: video && indexIn(videos, video, isSameVideo),
     audio: audio && indexIn(audios, audio, isSameAudio),
   }));

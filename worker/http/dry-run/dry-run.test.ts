@@ -172,6 +172,46 @@ describe("POST /v2/jobs?dry_run=true", () => {
     }
   });
 
+  it.each<[string, object, string, number?]>([
+    ["mp4:720p_2000k", {}, "bitrate", 2128 * 60],
+    ["mp4::x", {}, "bitrate", 3350 * 60],
+    ["mp4::x:quality=5,maxrate=1000k", {}, "maxrate", 1000 * 60],
+    ["mp4::x:quality=2", {}, "quality", 1842.5 * 60],
+    ["mp4:x:96k", { offset: 50, duration: 30 }, "bitrate", 96 * 10],
+    ["m4a:128k", { audio: [{ from: 1 }, { from: 1 }] }, "bitrate", 256 * 60],
+    ["mp4:x90_1000k", { audio: [{ from: 3 }] }, "refused"],
+    ["mp4:copy", {}, "unknown"],
+    ["wav", {}, "unknown"],
+    ["jpg:320x", {}, "unknown"],
+  ])("expects the size of %s with %j by its %s", async (format, params, basis, kbits) => {
+    const { body } = await dryRun("", { outputs: { [format]: { path: "a", ...params } } });
+    expect(body.refusals).toHaveLength(basis === "refused" ? 1 : 0);
+    expect(body.outputs[0].expected_size).toEqual(kbits && { bytes: kbits * 125, basis });
+  });
+
+  it("expects the size of each rendition in each package, and counts shared tracks once in the stream", async () => {
+    const variants = [
+      "mp4:x:64k",
+      "mp4:x432_730k:96k",
+      "mp4:x432_1100k:96k",
+      "mp4:hevc_240p_300k:96k",
+      "mp4:x432_1100k:96k",
+    ];
+    const { body } = await dryRun("", {
+      outputs: { httpstream: { hls: { path: "h" }, dash: { path: "d" }, variants } },
+    });
+    const [output] = body.outputs;
+    const renditions: { variant: number; expected_size: unknown }[] = output.renditions;
+    const size = (kbps: number) => ({ bytes: kbps * 125 * 60, basis: "bitrate" });
+    expect(renditions.map(({ variant, expected_size }) => [variant, expected_size])).toEqual([
+      [1, size(2 * 826)],
+      [2, size(2 * 1196)],
+      [3, size(300 + 2 * 96)],
+      [0, size(2 * 64)],
+    ]);
+    expect(output.expected_size).toEqual(size(2 * (730 + 1100 + 96 + 64) + 300));
+  });
+
   it("shows no secrets in the plan", async () => {
     const { status, body } = await dryRun("", {
       input: { url: "https://user:hunter2@media.example.com/video.mp4?signature=hunter2" },

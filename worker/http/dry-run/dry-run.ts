@@ -1,6 +1,6 @@
 // The response of POST /v2/jobs?dry_run=true: the plan of a request for an assumed source. Pure.
 
-import type { DryRunPlan, Rendition } from "#shared/api/job-responses.ts";
+import type { DryRunPlan } from "#shared/api/job-responses.ts";
 import { assertNever } from "#shared/errors.ts";
 import { printFormat } from "#shared/format/print-format.ts";
 import type { JobId } from "#shared/ids.ts";
@@ -10,7 +10,9 @@ import { playlistsOf } from "#shared/job/output-files.ts";
 import { type OutputSpec, typeOf } from "#shared/job/output-spec.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
-import type { PlannedStream } from "#shared/plan/streams/planned-stream.ts";
+import type { PlannedOutput } from "#shared/plan/outputs/output-plan.ts";
+import { chooseTracks, type SourceTracks } from "#shared/plan/source/source-tracks.ts";
+import { variantsFor } from "#shared/plan/streams/stream-variants.ts";
 import { type EncodePlan, planEncode } from "#shared/plan/tasks/plan-encode.ts";
 import { countImageFiles } from "#shared/plan/thumbnails/image-files.ts";
 import type { InputSpec } from "#shared/request/input-section.ts";
@@ -21,6 +23,7 @@ import { isWanted } from "../../job/decide/inspected.ts";
 import { publicUrlOf } from "../../storage/open-store.ts";
 import { shownSourceUrl } from "../../storage/source-url.ts";
 import type { PlannedSource } from "./assumed-source.ts";
+import { fileSize, sizeOf, trackRates } from "./expected-sizes.ts";
 
 /** A job request without its secrets. */
 export type DryRequest = {
@@ -44,6 +47,7 @@ export function dryRun(
   const { commands, failures } = planWithoutConflicts(wanted, probe);
   const keyOf = (index: number): string => outputs[index]?.key ?? "";
   const planned = new Map(commands.flatMap(({ outputs }) => outputs).map((output) => [output.output, output]));
+  const tracks = chooseTracks(probe);
   return {
     dry_run: true,
     assumed_source: summary,
@@ -53,7 +57,7 @@ export function dryRun(
     outputs: outputs.map((spec) => ({
       ...viewSpec(spec),
       ...urlsOf(spec, storage, probe),
-      ...renditionsOf(planned.get(spec.index)?.stream),
+      ...sizesOf(spec, planned.get(spec.index), tracks, summary.duration),
       ...(wanted.includes(spec) ? {} : { skipped: true }),
     })),
     commands: commands.flatMap((command) =>
@@ -129,19 +133,39 @@ function urlsOf(output: OutputSpec, storage: StorageSpec, probe: MediaProbe) {
   }
 }
 
-function renditionsOf(stream: PlannedStream | undefined): { renditions?: Rendition[] } {
-  if (!stream) return {};
+/** The expected size of an output, and the renditions of a stream. */
+function sizesOf(
+  spec: OutputSpec,
+  planned: PlannedOutput | undefined,
+  source: SourceTracks,
+  seconds: number,
+): Pick<DryRunPlan["outputs"][number], "renditions" | "expected_size"> {
+  if (planned && spec.type === "video") return fileSize(spec, planned, source, seconds);
+  const { stream } = planned ?? {};
+  if (!stream || spec.type !== "httpstream") return {};
   const tracks = new Map(stream.tracks.map((track) => [track.name, track]));
-  const renditions = stream.variants.map(({ video, audio }) => {
+  const chosen = variantsFor(spec, source);
+  const rates = trackRates(chosen, stream);
+  const renditions = stream.variants.map(({ video, audio }, at) => {
     const members = [video, audio].flatMap((name) => (name === null ? [] : (tracks.get(name) ?? [])));
     const videoTrack = members.flatMap((track) => track.video ?? [])[0];
     const packages = [
       ...(members.every(({ ts }) => ts !== null) ? ["hls" as const] : []),
       ...(members.every(({ fmp4 }) => fmp4 !== null) ? ["dash" as const] : []),
     ];
-    return { video, audio, ...(videoTrack ? { ...videoTrack.frame, fps: videoTrack.fps } : {}), packages };
+    return {
+      video,
+      audio,
+      ...(videoTrack ? { ...videoTrack.frame, fps: videoTrack.fps } : {}),
+      packages,
+      variant: chosen.variants[at]?.requested ?? at,
+      ...sizeOf(
+        members.flatMap(({ name }) => rates.get(name) ?? []),
+        seconds,
+      ),
+    };
   });
-  return { renditions };
+  return { renditions, ...sizeOf([...rates.values()].flat(), seconds) };
 }
 
 /** A specification with the field names of the API. Its URLs have no user, password and query. */

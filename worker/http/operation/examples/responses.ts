@@ -204,6 +204,7 @@ export const RESPONSE_EXAMPLES = {
         path: "video/240p.mp4",
         url: `${FOLDER}/240p.mp4`,
         spec: { container: "mp4", video: { codec: "h264" }, audio: { codec: "aac" } },
+        expected_size: { bytes: 4_710_000, basis: "bitrate" },
       },
       {
         key: "httpstream",
@@ -214,8 +215,16 @@ export const RESPONSE_EXAMPLES = {
           { format: "dash", url: `${FOLDER}/dash/master.mpd` },
         ],
         renditions: [
-          { video: "720p", audio: "audio-128k", width: 1280, height: 720, fps: 30, packages: ["hls", "dash"] },
-          { video: null, audio: "audio-64k", packages: ["hls", "dash"] },
+          {
+            video: "720p",
+            audio: "audio-128k",
+            width: 1280,
+            height: 720,
+            fps: 30,
+            packages: ["hls", "dash"],
+            variant: 1,
+          },
+          { video: null, audio: "audio-64k", packages: ["hls", "dash"], variant: 0 },
         ],
         spec: { hls: { path: "video/hls" }, dash: { path: "video/dash", hls_fmp4: false }, segment_duration_ms: 6000 },
       },
