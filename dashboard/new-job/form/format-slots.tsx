@@ -8,7 +8,7 @@ import {
   slotOf,
   withContainer,
   withSlot,
-} from "../request/format-tokens.ts";
+} from "../request/slots.ts";
 
 const SLOTS: readonly { readonly slot: SlotName; readonly label: string; readonly none: string }[] = [
   { slot: "size", label: "Size", none: "as the source" },

@@ -2,7 +2,6 @@
 import { useContext, useRef, useState } from "preact/hooks";
 import { Icon } from "../../parts/icon.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
-import { choicesOf, slotOf, withSlot } from "../request/format-tokens.ts";
 import {
   audioOf,
   formatsOf,
@@ -14,6 +13,7 @@ import {
   variantsOf,
   withAudio,
 } from "../request/ladder.ts";
+import { choicesOf, slotOf, withSlot } from "../request/slots.ts";
 import { Below } from "./field.tsx";
 import { FormErrorsContext, useFieldError } from "./form-context.ts";
 import { Choices } from "./format-slots.tsx";

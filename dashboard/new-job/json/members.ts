@@ -1,11 +1,11 @@
 // Known members of a request and their values, for completion and help in the JSON.
 import { DEFAULT_LADDER } from "../../../shared/format/presets.ts";
 import type { FormField, SchemaFields } from "../request/form-field.ts";
-import { CONTAINER_NAMES } from "../request/format-tokens.ts";
 import { OUTPUT_FIELDS } from "../request/output-fields.ts";
 import { kindOf, NEW_OUTPUTS } from "../request/output-list.ts";
 import { FIELDS } from "../request/schema-fields.ts";
 import { NOTIFICATIONS, SETTINGS, type Service, SOURCES, STORAGES } from "../request/section-fields.ts";
+import { CONTAINER_NAMES } from "../request/slots.ts";
 
 export type Member = {
   readonly name: string;

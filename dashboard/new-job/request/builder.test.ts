@@ -8,12 +8,12 @@ import { type Json, KEPT, masked } from "../secrets.ts";
 import { hashOfRequest, stateOfHash } from "../state.ts";
 import { isObject, valueAt, withValue } from "./edit.ts";
 import type { FormField } from "./form-field.ts";
-import { CONTAINER_NAMES, choicesOf, type Slot, withSlot } from "./format-tokens.ts";
 import { OUTPUT_FIELDS } from "./output-fields.ts";
 import { kindOf, NEW_OUTPUTS, type Output, outputList, outputsSection, withOutput } from "./output-list.ts";
 import { missingIn, plannable } from "./plannable.ts";
 import { printCli, printCurl, printJson, printTypeScript } from "./print.ts";
 import { NOTIFICATIONS, SETTINGS, SOURCES, STORAGES } from "./section-fields.ts";
+import { CONTAINER_NAMES, choicesOf, type Slot, withSlot } from "./slots.ts";
 
 /** The service replaces a saved storage before it parses the request. */
 const withStorage = (request: unknown): unknown =>

@@ -1,6 +1,6 @@
 // The renditions of a stream as rows of formats, and ready ladders.
 import { DEFAULT_LADDER } from "../../../shared/format/presets.ts";
-import { slotOf, withSlot } from "./format-tokens.ts";
+import { slotOf, withSlot } from "./slots.ts";
 
 /** Average bitrates of H.264 in 16:9, in kbit/s (Apple, HLS Authoring Specification, table of bit rates for video). */
 const APPLE = [

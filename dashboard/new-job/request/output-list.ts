@@ -4,6 +4,7 @@ import {
   IMAGE_CONTAINER_TRAITS,
   isImageContainer,
   isTextContainer,
+  VIDEO_CONTAINERS,
 } from "../../../shared/format/containers.ts";
 import type { Json } from "../secrets.ts";
 import { isObject } from "./edit.ts";
@@ -51,7 +52,7 @@ export function kindOf(format: string): OutputKind {
   const container = CONTAINERS_BY_NAME.get(name) ?? "mp4";
   if (isTextContainer(container)) return "text";
   if (isImageContainer(container)) return IMAGE_CONTAINER_TRAITS[container].animated ? "animated" : "image";
-  const isVideo = ["mp4", "webm", "mpegts", "mov", "mkv", "avi", "asf", "flv", "3gp", "ogv"].includes(container);
+  const isVideo = VIDEO_CONTAINERS.some((video) => video === container);
   return isVideo && segments[0] !== "x" && segments[0] !== "novideo" ? "video" : "audio";
 }
 

@@ -3,7 +3,7 @@
 import { AUDIO_CHOICES, CHANNELS, SAMPLE_RATES_HZ, VIDEO_CHOICES } from "../codecs.ts";
 import { type Container, isImageContainer, isTextContainer, TRACK_CONTAINER_TRAITS } from "../containers.ts";
 import { FRAME_RATES, PRESETS } from "../presets.ts";
-import { OPTIONS, type SpecName } from "./requested-specs.ts";
+import { FILE_SPECS, OPTIONS, type SpecName, VIDEO_SPECS } from "./requested-specs.ts";
 
 /** `none`: always empty, so that options have the same segment number as options of videos. */
 export type Segment = "video" | "audio" | "options" | "size" | "none";
@@ -16,6 +16,7 @@ export function segmentsOf(container: Container): readonly Segment[] {
 
 type Shape = { spec: SpecName; fits: (token: string) => boolean };
 type Tokens = {
+  /** In the order of printed formats. */
   shapes: readonly Shape[];
   allowed: string;
   /** Tokens to compare a misspelled token with. */
@@ -38,18 +39,18 @@ export const TOKENS: Readonly<Record<Exclude<Segment, "options">, Tokens>> = {
     shapes: [
       RESOLUTION,
       like("video_bitrate", /^\d+k$/),
-      like("fps", /^[\d.]+fps$/),
       anyOf("video_codec", [...VIDEO_CHOICES, "novideo", "x"]),
+      like("fps", /^[\d.]+fps$/),
     ],
     allowed: `${SIZES}, <n>k, ${RATES}, ${VIDEO_CHOICES.join(", ")}, and x or novideo for no video`,
     known: [...VIDEO_CHOICES, "novideo", ...PRESETS.keys(), ...[...FRAME_RATES.keys()].map((rate) => `${rate}fps`)],
   },
   audio: {
     shapes: [
+      anyOf("audio_codec", [...AUDIO_CHOICES, "pcm", "noaudio", "x"]),
       like("audio_bitrate", /^\d+k$/),
       like("sample_rate", /^\d+hz$/),
       anyOf("audio_channel", CHANNELS),
-      anyOf("audio_codec", [...AUDIO_CHOICES, "pcm", "noaudio", "x"]),
     ],
     allowed: `<n>k, <n>hz, ${CHANNELS.join(", ")}, ${AUDIO_CHOICES.join(", ")}, and x or noaudio for no audio`,
     known: [...AUDIO_CHOICES, "pcm", "noaudio", ...CHANNELS, ...SAMPLE_RATES_HZ.map((rate) => `${rate}hz`)],
@@ -81,6 +82,18 @@ function optionOf(token: string): [SpecName, string] | null {
   const [, name = "", value] = /^([^=]*)(?:=(.*))?$/s.exec(token) ?? [];
   const option = OPTIONS.find((known) => known.replace("_", "-") === name.toLowerCase());
   return option ? [option, value ?? (FLAGS.includes(option) ? "1" : "")] : null;
+}
+
+const isOption = (spec: SpecName): boolean => OPTIONS.some((option) => option === spec);
+
+/** Returns the specs of a segment, in the order of printed formats. */
+export const specsIn = (kind: Segment): readonly SpecName[] =>
+  kind === "options" ? [...VIDEO_SPECS, ...FILE_SPECS].filter(isOption) : TOKENS[kind].shapes.map(({ spec }) => spec);
+
+/** Returns the token that sets a spec; `specOf` reads it. */
+export function tokenOf(spec: SpecName, value: string): string {
+  if (!isOption(spec)) return value;
+  return FLAGS.includes(spec) && value === "1" ? spec : `${spec}=${value}`;
 }
 
 /** Returns the allowed tokens of a segment as part of a sentence. */

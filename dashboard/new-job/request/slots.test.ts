@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { parseFormat } from "../../../shared/format/parse-format.ts";
 import { printFormat } from "../../../shared/format/print-format.ts";
 import { formatSpecs } from "../../../shared/testing/arbitrary-format.ts";
-import { CONTAINER_NAMES, choicesOf, type Slot, slotOf, withContainer, withSlot } from "./format-tokens.ts";
+import { CONTAINER_NAMES, choicesOf, type Slot, slotOf, withContainer, withSlot } from "./slots.ts";
 
 it.each<[string, Slot, string, string]>([
   ["mp4:720p", "size", "1080p", "mp4:1080p"],
@@ -18,13 +18,13 @@ it.each<[string, Slot, string, string]>([
   ["mp4:720p::quality=4,maxrate=3000k", "cap", "maxrate=900k", "mp4:720p::quality=4,maxrate=900k"],
   ["mp4:720p_2000k::maxrate=3000k", "cap", "", "mp4:720p_2000k"],
   ["mp4:720p::quality=vmaf93", "codec", "hevc", "mp4:720p_hevc::quality=vmaf93"],
-  ["mp4:720p:96k_mono:quality=4,maxrate=900k", "audioRate", "128k", "mp4:720p:mono_128k:quality=4,maxrate=900k"],
+  ["mp4:720p:96k_mono:quality=4,maxrate=900k", "audioRate", "128k", "mp4:720p:128k_mono:quality=4,maxrate=900k"],
   ["mp4:720p_30fps", "codec", "copy", "mp4:copy"],
   ["mp4:copy", "size", "720p", "mp4:720p"],
   ["mp4:x", "audio", "x", "mp4::x"],
   ["mp4::x", "codec", "x", "mp4:x"],
   ["mp4:720p:128k", "audio", "flac", "mp4:720p:flac"],
-  ["mov:720p_2000k", "codec", "prores_ks", "mov:720p_prores-ks"],
+  ["mov:720p_2000k", "codec", "prores-ks", "mov:720p_prores-ks"],
   ["mp3:128k", "channels", "mono", "mp3:128k_mono"],
   ["jpg", "size", "320x", "jpg:320x"],
   ["jpg:320x", "rate", "quality=3", "jpg:320x::quality=3"],
@@ -38,9 +38,13 @@ it.each([
   ["mp4:720p:128k:quality=4,vprofile=high", "webm", "webm:720p:128k:quality=4"],
   ["mp4:720p:128k:quality=vmaf93", "mkv", "mkv:720p:128k:quality=vmaf93"],
   ["mp4:720p:128k:quality=vmaf93", "wmv", "wmv:720p:128k"],
-  ["mp4:720p:stereo_128k", "mp3", "mp3:stereo_128k"],
+  ["mp4:720p:stereo_128k", "mp3", "mp3:128k_stereo"],
   ["mp4:720p:96k", "jpg", "jpg:720p"],
   ["jpg:640x", "gif", "gif"],
+  ["mp4:240p", "gif", "gif:240p"],
+  ["mp4:copy", "mkv", "mkv:copy"],
+  ["mp4::x", "mp3", "mp3"],
+  ["mp5:72Op_hevc", "mp4", "mp4:hevc"],
   ["mp4:720p:96k:quality=4", "jpg", "jpg:720p::quality=4"],
   ["jpg:320x::quality=4", "png", "png:320x"],
   ["jpg:320x", "mp4", "mp4:320x"],
