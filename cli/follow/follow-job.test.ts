@@ -15,6 +15,7 @@ const JOB = {
 const INSPECT = { id: "inspect", kind: "inspect", outputs: [], attempt: 1, progress: 0 } satisfies Partial<TaskView>;
 const REFUSED = {
   task: "inspect",
+  kind: "inspect",
   attempt: 1,
   node: "attic",
   started_at: "2026-11-28T12:00:00.000Z",

@@ -21,6 +21,8 @@ export type FakeJobOptions = {
 type Work = {
   task: string;
   kind: Task["kind"];
+  /** Only of a second task for a slow chunk. */
+  speculative_of?: string;
   chunk: number | null;
   node: string;
   from: number;
@@ -164,7 +166,7 @@ export class FakeJob {
     return { number: n + 1, from_seconds: n * length, to_seconds: (n + 1) * length };
   }
 
-  #task({ task, kind, chunk, node, from, to, attempt, outcome }: Work, now: number): Task {
+  #task({ task, kind, chunk, node, from, to, attempt, outcome, speculative_of }: Work, now: number): Task {
     const share = Math.min(1, (now - from) / (to - from));
     const isDone = now >= to && outcome === "completed";
     // A task waits between attempts.
@@ -178,6 +180,7 @@ export class FakeJob {
       kind,
       outputs: OUTPUTS,
       ...this.#chunkOf(chunk),
+      ...(speculative_of && { speculative_of }),
       attempt,
       node,
       started_at: iso(from),
@@ -195,8 +198,10 @@ export class FakeJob {
 
 const OUTPUTS = ["httpstream", "mp4:1080p"];
 
-const attemptOf = ({ task, attempt, node, from, to, outcome }: Work): Attempt => ({
+const attemptOf = ({ task, kind, attempt, node, from, to, outcome, speculative_of }: Work): Attempt => ({
   task,
+  kind,
+  ...(speculative_of && { speculative_of }),
   attempt,
   node,
   started_at: iso(from),
@@ -256,6 +261,7 @@ function plan({ chunks, nodes, slots, encodeSeconds, startMs, lost, slow = [] }:
       works.push({
         ...base,
         task: `${task}-speculative`,
+        speculative_of: task,
         node: nameOf(helper?.slot ?? 1),
         from: second,
         to: done,

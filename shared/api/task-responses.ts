@@ -24,6 +24,11 @@ const ChunkView = z
   })
   .describe("The part of the input's video that a task of kind `chunk` encodes");
 
+const SpeculativeOf = z
+  .string()
+  .exactOptional()
+  .describe("Only of a second task for a slow chunk: the id of the first task for the chunk");
+
 export const TaskView = z
   .object({
     id: z.string().describe("Unique in the job"),
@@ -33,6 +38,7 @@ export const TaskView = z
       .enum(TASK_STATUSES)
       .describe("`failed`: it was given up, because it failed too often or the job ended before"),
     chunk: ChunkView.exactOptional(),
+    speculative_of: SpeculativeOf,
     attempt: z.int().describe("How many nodes have taken it so far; 0 before the first"),
     node: z.string().exactOptional().describe("The node that has it, or had it last"),
     started_at: Instant.exactOptional().describe("When that node took it"),
@@ -49,6 +55,8 @@ export type TaskView = z.infer<typeof TaskView>;
 export const AttemptView = z
   .object({
     task: z.string().describe("The id of the task, which may belong to an earlier start of the job"),
+    kind: z.enum(TASK_KINDS),
+    speculative_of: SpeculativeOf,
     attempt: z.int().describe("From 1"),
     node: z.string(),
     started_at: Instant,

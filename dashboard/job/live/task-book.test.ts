@@ -18,6 +18,7 @@ const running = (id: string, more: Partial<Task> = {}): Task => ({
 });
 const lost = (task: string, outcome: Attempt["outcome"] = "lost"): Attempt => ({
   task,
+  kind: "encode",
   attempt: 1,
   node: "attic",
   started_at: at(100),

@@ -78,6 +78,7 @@ export function acceptChunk(state: JobState, task: TaskState, report: ChunkRepor
     chunks.layout.length > 0 ? chunks.layout : report.tracks.map(({ output, track }) => ({ output, track }));
   const result: ChunkResult = {
     task: task.id,
+    ...(task.speculativeOf && { speculativeOf: task.speculativeOf }),
     attempt: task.attempt,
     token: task.lease.token,
     nodeId: task.lease.nodeId,

@@ -38,7 +38,7 @@ export function startSpeculations(state: JobState, now: number): JobState {
 }
 
 /** A second task for a chunk, for another node. */
-function speculativeTask({ round }: JobState, { chunk, outputs, avoid, lease }: TaskState): TaskState {
+function speculativeTask({ round }: JobState, { id, chunk, outputs, avoid, lease }: TaskState): TaskState {
   const others = avoiding([...avoid, lease?.nodeId ?? ""]);
-  return newTask({ kind: "chunk", round, chunk, outputs, variant: "speculative", avoid: others });
+  return newTask({ kind: "chunk", round, chunk, outputs, speculativeOf: id, avoid: others });
 }

@@ -16,6 +16,7 @@ const ENCODE: TaskView = {
 const SLOWER: TaskView = { ...ENCODE, progress: 0.2, fps: 48.5 };
 const LOST: AttemptView = {
   task: "encode",
+  kind: "encode",
   attempt: 1,
   node: "a",
   outcome: "lost",

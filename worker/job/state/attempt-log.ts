@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { ATTEMPT_OUTCOMES, type AttemptOutcome, MAX_ATTEMPTS } from "#shared/api/task-responses.ts";
 import { isTerminalJob, type JobStatus } from "#shared/job/job-status.ts";
+import { TASK_KINDS } from "#shared/protocol/tasks.ts";
 import type { ChunkResults } from "./chunk-state.ts";
 import type { TaskState } from "./task-state.ts";
 
@@ -10,6 +11,8 @@ const Time = z.number();
 
 const EndedAttempt = z.object({
   task: z.string(),
+  kind: z.enum(TASK_KINDS),
+  speculativeOf: z.string().exactOptional(),
   attempt: z.int(),
   nodeId: z.string(),
   since: Time,
@@ -48,10 +51,21 @@ export function endAttempt<State extends Pick<Attempting, "attempts">>(
   { outcome, reason }: Ending,
   now: number,
 ): State {
-  const { id: task, attempt, lease } = before;
+  const { id: task, kind, speculativeOf, attempt, lease } = before;
   if (!lease) return state;
   const why = reason === undefined ? {} : { reason: reason.slice(0, MAX_REASON_CHARS) };
-  const ended = { task, attempt, nodeId: lease.nodeId, since: lease.since, endedAt: now, outcome, ...why };
+  const { nodeId, since } = lease;
+  const ended = {
+    task,
+    kind,
+    ...(speculativeOf && { speculativeOf }),
+    attempt,
+    nodeId,
+    since,
+    endedAt: now,
+    outcome,
+    ...why,
+  };
   return { ...state, attempts: withEnded(state.attempts, [ended]) };
 }
 
@@ -87,8 +101,10 @@ function endingOf({ status }: Attempting): Ending {
 
 /** The attempts that brought chunks. */
 export const chunkAttempts = ({ chunkResults }: Pick<Attempting, "chunkResults">): EndedAttempt[] =>
-  Object.values(chunkResults).map(({ task, attempt, nodeId, startedAt, tookMs }) => ({
+  Object.values(chunkResults).map(({ task, speculativeOf, attempt, nodeId, startedAt, tookMs }) => ({
     task,
+    kind: "chunk",
+    ...(speculativeOf && { speculativeOf }),
     attempt,
     nodeId,
     since: startedAt,

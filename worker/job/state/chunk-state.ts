@@ -42,6 +42,7 @@ export type ChunkWork = z.infer<typeof ChunkWork>;
 export const ChunkResult = z.object({
   /** The lease that brought the chunk, to recognize a repeated report. */
   task: z.string(),
+  speculativeOf: z.string().exactOptional(),
   attempt: z.int(),
   token: z.string(),
   nodeId: z.string(),

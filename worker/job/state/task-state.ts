@@ -90,6 +90,8 @@ export const TaskState = z.object({
    */
   chunk: z.int().nullable(),
   maySpeculate: z.boolean(),
+  /** Only of a speculative attempt: the id of the other task for the chunk. */
+  speculativeOf: z.string().exactOptional(),
 });
 export type TaskState = z.infer<typeof TaskState>;
 
@@ -107,6 +109,7 @@ type NewTask = Pick<TaskState, "kind"> & {
   /** Sets a task apart from another task of the same kind and chunk. */
   readonly variant?: "whole" | "speculative" | "early";
   readonly maySpeculate?: boolean;
+  readonly speculativeOf?: string;
   readonly avoid?: readonly string[];
 };
 
@@ -116,11 +119,12 @@ export function newTask({
   round,
   outputs,
   chunk = null,
-  variant,
+  speculativeOf,
+  variant = speculativeOf === undefined ? undefined : "speculative",
   maySpeculate = false,
   avoid = [],
 }: NewTask): TaskState {
-  // Ids are only compared, except that the hub recognizes the ids of early joins (`waitsForOthers`).
+  // Ids are only compared: no code reads them.
   const id = [kind, chunk, round === 0 ? null : `r${round}`, variant].filter((part) => part != null).join("-");
   return {
     id,
@@ -143,5 +147,6 @@ export function newTask({
     reports: [],
     chunk,
     maySpeculate,
+    ...(speculativeOf && { speculativeOf }),
   };
 }

@@ -130,18 +130,22 @@ describe("the attempts of a job", () => {
       { reason: "The job was cancelled" },
     ],
   ])("lists an ended attempt with its outcome: %s", (outcome, end, more) => {
-    const attempt = { task: "chunk-0", attempt: 1, node: "b", started_at: at(1000), ended_at: at(1500) };
+    const attempt = { task: "chunk-0", kind: "chunk", attempt: 1, node: "b", started_at: at(1000), ended_at: at(1500) };
     expect(lastOf(end(withChunk()))).toEqual({ ...attempt, outcome, ...more });
   });
 
   it("supersedes an attempt when another attempt brings the result", () => {
     const { state } = withChunk();
-    const other = { ...state.tasks.find(({ id }) => id === "chunk-0"), id: "chunk-0-speculative" };
+    const other = {
+      ...state.tasks.find(({ id }) => id === "chunk-0"),
+      id: "chunk-0-speculative",
+      speculativeOf: "chunk-0",
+    };
     const both = { ...state, tasks: [...state.tasks, other] } as JobState;
     const done = completeTask(both, "chunk-0", goodChunk(), NOW + 1500);
     expect(viewTasks(endOthers(both, done, NOW + 1500)).attempts).toMatchObject([
       ...Array.from({ length: 3 }, () => ({ outcome: "completed" })),
-      { task: "chunk-0-speculative", outcome: "superseded" },
+      { task: "chunk-0-speculative", speculative_of: "chunk-0", outcome: "superseded" },
       { task: "chunk-0", outcome: "completed" },
     ]);
     const twice = endOthers(both, endOthers(both, done, NOW + 1500), NOW + 1500);

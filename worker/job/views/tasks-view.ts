@@ -1,12 +1,5 @@
 // A job's tasks and their attempts as its clients see them.
-import {
-  type AttemptView,
-  instant,
-  MAX_ATTEMPTS,
-  type TaskChanges,
-  type TaskList,
-  type TaskView,
-} from "#shared/api/task-responses.ts";
+import { instant, MAX_ATTEMPTS, type TaskChanges, type TaskList, type TaskView } from "#shared/api/task-responses.ts";
 import { isTerminalJob } from "#shared/job/job-status.ts";
 import type { ChunkSpan } from "#shared/protocol/chunks.ts";
 import { rangesOf, wantedOutputs } from "../chunks/chunk-work.ts";
@@ -60,8 +53,13 @@ function viewUntaken(state: JobState, { work }: ViewedChunks, index: number, spa
   if (!work || (!result && state.tasks.some(({ chunk }) => chunk === index))) return [];
   const chunk = viewSpan(work, span);
   const outputs = keysOf(state, work.outputs);
-  if (result)
-    return [{ id: result.task, kind: "chunk", outputs, status: "completed", chunk, ...viewResult(result, span, work) }];
+  if (result) {
+    const done = {
+      ...(result.speculativeOf && { speculative_of: result.speculativeOf }),
+      ...viewResult(result, span, work),
+    };
+    return [{ id: result.task, kind: "chunk", outputs, status: "completed", chunk, ...done }];
+  }
   const { id } = newTask({ kind: "chunk", round: state.round, chunk: index, outputs: wantedOutputs(state, work) });
   const status = isTerminalJob(state.status) ? "failed" : "waiting";
   return [{ id, kind: "chunk", outputs, status, chunk, attempt: 0, progress: 0 }];
@@ -83,7 +81,7 @@ function viewSpan({ video }: ChunkWork, { index, from, to }: ChunkSpan): NonNull
 }
 
 function viewTask(state: JobState, task: TaskState, { work, spans }: ViewedChunks): TaskView {
-  const { id, kind, attempt, stage, phase } = task;
+  const { id, kind, attempt, stage, phase, speculativeOf } = task;
   const status = STATUS[phase];
   const span = task.chunk === null ? undefined : spans.get(task.chunk);
   return {
@@ -91,6 +89,7 @@ function viewTask(state: JobState, task: TaskState, { work, spans }: ViewedChunk
     kind,
     outputs: keysOf(state, task.outputs),
     status,
+    ...(speculativeOf && { speculative_of: speculativeOf }),
     ...(work && span ? { chunk: viewSpan(work, span) } : {}),
     attempt,
     ...(status === "waiting" ? {} : viewHolder(state, task)),
@@ -137,8 +136,20 @@ function viewAttempts(state: JobState): Pick<TaskList, "attempts" | "attempts_dr
 
 const attemptKey = (task: string, { attempt }: { readonly attempt: number }): string => `${task} ${attempt}`;
 
-const viewAttempt = ({ task, attempt, nodeId, since, endedAt, outcome, reason }: EndedAttempt): AttemptView => ({
+const viewAttempt = ({
   task,
+  kind,
+  attempt,
+  nodeId,
+  since,
+  endedAt,
+  outcome,
+  reason,
+  speculativeOf,
+}: EndedAttempt) => ({
+  task,
+  kind,
+  ...(speculativeOf && { speculative_of: speculativeOf }),
   attempt,
   node: nodeId,
   started_at: instant(since),

@@ -43,6 +43,7 @@ export const factExamples = (job_id: string) => ({
     attempts: [
       {
         task: "inspect",
+        kind: "inspect",
         attempt: 1,
         node: "attic",
         outcome: "completed",
@@ -51,6 +52,7 @@ export const factExamples = (job_id: string) => ({
       },
       {
         task: "chunk-0",
+        kind: "chunk",
         attempt: 1,
         node: "attic",
         outcome: "lost",
