@@ -6,7 +6,7 @@ import { type Fact, Facts } from "../../parts/facts.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Time } from "../../parts/time.tsx";
 import { type Bar, endOf, nameOf, type Runs } from "./bars.ts";
-import { LOOKS, lookOf, wordOf } from "./drawing/looks.ts";
+import { LOOKS, lookOf, wordOf } from "./looks.ts";
 
 type Props = {
   readonly bar: Bar;
@@ -41,19 +41,39 @@ export function AttemptDetails({ bar, runs, nowMs, close }: Props) {
 }
 
 function factsOf(bar: Bar, nowMs: number): readonly Fact[] {
-  const parts = bar.parts.map(
-    (part) => `${LOOKS[lookOf(bar, part)]} ${duration(((part.toMs ?? nowMs) - part.fromMs) / 1000)}`,
-  );
-  const { chunk, fps = 0 } = bar;
+  const { chunk } = bar;
   return [
     ["Source", chunk && `${timecode(chunk.from_seconds)} – ${timecode(chunk.to_seconds)}`],
     ["Outputs", bar.outputs.join(", ") || "–"],
     ["Started", <Time key="started" at={bar.fromMs} />],
-    [
-      bar.toMs === null ? "Runs for" : "Took",
-      [duration((endOf(bar, nowMs) - bar.fromMs) / 1000), ...(parts.length > 0 ? [parts.join(", ")] : [])].join(": "),
-    ],
-    ["Speed", fps > 0 && `${short(fps)} fps, ${short(bar.speed)} × real time`],
+    [bar.toMs === null ? "Runs for" : "Took", timeText(bar, nowMs)],
+    ["Speed", speedText(bar)],
     ["Why", bar.reason],
   ];
+}
+
+/** The length of an attempt, and of its parts. */
+function timeText(bar: Bar, nowMs: number): string {
+  const parts = bar.parts.map(
+    (part) => `${LOOKS[lookOf(bar, part)]} ${duration(((part.toMs ?? nowMs) - part.fromMs) / 1000)}`,
+  );
+  const whole = duration((endOf(bar, nowMs) - bar.fromMs) / 1000);
+  return parts.length > 0 ? `${whole}: ${parts.join(", ")}` : whole;
+}
+
+const speedText = ({ fps = 0, speed }: Bar): string | undefined =>
+  fps > 0 ? `${short(fps)} fps, ${short(speed)} × real time` : undefined;
+
+/** The description of an attempt beside the pointer. */
+export function titleOf(bar: Bar, zeroMs: number, nowMs: number): string {
+  const { chunk, fromMs, toMs } = bar;
+  const source = chunk ? ` · ${timecode(chunk.from_seconds, 0)}–${timecode(chunk.to_seconds, 0)}` : "";
+  const end = toMs === null ? "now" : timecode((toMs - zeroMs) / 1000);
+  return [
+    `${nameOf(bar)}${source}: ${wordOf(bar.state)}`,
+    `${bar.node}, attempt ${bar.attempt}${bar.isSpeculative ? ", second attempt of a slow chunk" : ""}`,
+    `${timecode((fromMs - zeroMs) / 1000)} – ${end}`,
+    timeText(bar, nowMs),
+    ...[speedText(bar), bar.reason].filter((text) => text !== undefined),
+  ].join("\n");
 }

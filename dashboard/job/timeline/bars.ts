@@ -37,130 +37,70 @@ export type Bar = {
 /** Runs of ffmpeg by `attemptKey`. */
 export type Runs = ReadonlyMap<string, readonly Command[]>;
 
-export function runsOf(commands: readonly Command[]): Runs {
-  const runs = new Map<string, Command[]>();
-  for (const command of commands) {
-    const key = attemptKey(command.task, command.attempt);
-    runs.set(key, [...(runs.get(key) ?? []), command]);
-  }
-  return runs;
-}
-
-const SPECULATIVE = /-speculative$/;
+export const runsOf = (commands: readonly Command[]): Runs =>
+  Map.groupBy(commands, ({ task, attempt }) => attemptKey(task, attempt));
 
 /** All bars, sorted by their start. */
 export function barsOf({ tasks, attempts, stages }: TaskBook, runs: Runs = new Map()): Bar[] {
   const bars = new Map<string, Bar>();
+  // A superfluous attempt at a chunk has no task any more, and gets the task of the other attempt.
+  const second = new Map([...tasks.values()].map((task) => [task.speculative_of, task]));
+  const taskOf = ({ task, speculative_of = task }: Attempt) =>
+    tasks.get(task) ?? tasks.get(speculative_of) ?? second.get(task);
   for (const task of tasks.values()) {
-    const key = attemptKey(task.id, task.attempt);
-    const bar = memoized(taskBars, task, [stages.get(key), runs.get(key)], () => barOfTask(task, stages, runs));
+    const bar = barOfTask(task);
     if (bar) bars.set(bar.key, bar);
   }
   for (const attempt of attempts) {
-    const key = attemptKey(attempt.task, attempt.attempt);
-    const current = bars.get(key);
+    const bar = bars.get(attemptKey(attempt.task, attempt.attempt)) ?? barOf(attempt, taskOf(attempt));
     // A restarted task is in both lists.
-    if (current?.state === "running") continue;
-    const task = current ? undefined : taskOf(attempt, tasks);
-    const bar = memoized(attemptBars, attempt, [stages.get(key), runs.get(key), current, task], () =>
-      endedBar(attempt, current ?? barOfAttempt(attempt, task), stages, runs),
-    );
-    if (bar) bars.set(key, bar);
+    if (bar.state === "running") continue;
+    const [fromMs, toMs] = [Date.parse(attempt.started_at), Date.parse(attempt.ended_at)];
+    bars.set(bar.key, { ...bar, fromMs, toMs, state: attempt.outcome, reason: attempt.reason });
   }
-  return [...bars.values()].sort((a, b) => a.fromMs - b.fromMs || (a.key < b.key ? -1 : 1));
-}
-
-type Memo = { readonly inputs: readonly unknown[]; readonly bar: Bar | undefined };
-const taskBars = new WeakMap<object, Memo>();
-const attemptBars = new WeakMap<object, Memo>();
-
-/** Returns the previous bar while none of its inputs has changed, so that it is not drawn again. */
-function memoized(all: WeakMap<object, Memo>, of: object, inputs: readonly unknown[], make: () => Bar | undefined) {
-  const last = all.get(of);
-  if (last && inputs.every((input, at) => input === last.inputs[at])) return last.bar;
-  const bar = make();
-  all.set(of, { inputs, bar });
-  return bar;
-}
-
-function endedBar(attempt: Attempt, base: Bar, stages: TaskBook["stages"], runs: Runs): Bar {
-  const [fromMs, toMs] = [Date.parse(attempt.started_at), Date.parse(attempt.ended_at)];
-  const parts = partsOf(base.key, fromMs, toMs, stages, runs);
-  return { ...base, fromMs, toMs, state: attempt.outcome, reason: attempt.reason, parts };
+  return [...bars.values()]
+    .map((bar) => ({ ...bar, parts: partsOf(bar, stages, runs) }))
+    .sort((a, b) => a.fromMs - b.fromMs || (a.key < b.key ? -1 : 1));
 }
 
 /** The last attempt of a task; undefined if no node has taken the task. */
-function barOfTask(task: Task, stages: TaskBook["stages"], runs: Runs): Bar | undefined {
-  const { id, attempt, kind, node, started_at, ended_at, status, chunk, outputs, progress, fps, speed } = task;
+function barOfTask(task: Task): Bar | undefined {
+  const { node, started_at, ended_at, status, progress, fps, speed } = task;
   if (node === undefined || started_at === undefined || status === "waiting") return undefined;
   const fromMs = Date.parse(started_at);
   const toMs = status === "running" ? null : ended_at === undefined ? fromMs : Date.parse(ended_at);
-  const key = attemptKey(id, attempt);
-  return {
-    key,
-    task: id,
-    attempt,
-    kind,
-    node,
-    fromMs,
-    toMs,
-    chunk,
-    outputs,
-    progress,
-    fps,
-    speed,
-    state: status,
-    parts: partsOf(key, fromMs, toMs, stages, runs),
-    isSpeculative: SPECULATIVE.test(id),
-    isEarlier: false,
-    reason: undefined,
-  };
+  return { ...barOf({ ...task, task: task.id, node }, task), fromMs, toMs, state: status, progress, fps, speed };
 }
 
-/** The task of an attempt. A superfluous speculative attempt has no task, and gets the task of the other attempt. */
-function taskOf({ task: id }: Attempt, tasks: TaskBook["tasks"]): Task | undefined {
-  const plain = id.replace(SPECULATIVE, "");
-  return tasks.get(id) ?? tasks.get(plain) ?? tasks.get(`${plain}-speculative`);
-}
-
-/** An earlier attempt of a task, or an attempt of a task that no longer exists. */
-function barOfAttempt({ task: id, attempt, node }: Attempt, task: Task | undefined): Bar {
-  return {
-    key: attemptKey(id, attempt),
-    task: id,
-    attempt,
-    node,
-    fromMs: 0,
-    toMs: 0,
-    state: "completed",
-    parts: [],
-    kind: task?.kind ?? kindOf(id),
-    isSpeculative: SPECULATIVE.test(id),
-    isEarlier: task === undefined,
-    chunk: task?.chunk,
-    outputs: task?.outputs ?? [],
-    reason: undefined,
-    progress: 1,
-    fps: undefined,
-    speed: undefined,
-  };
-}
-
-/** The kind of task, which is the start of its id. */
-const kindOf = (id: string): Task["kind"] =>
-  (["inspect", "chunk", "audio", "texts", "join"] as const).find((kind) => id.startsWith(kind)) ?? "encode";
+/** A bar without times. `task`: undefined if it no longer exists. */
+const barOf = (
+  { task: id, kind, attempt, node, speculative_of }: Omit<Attempt, "started_at" | "ended_at" | "outcome">,
+  task?: Task,
+): Bar => ({
+  key: attemptKey(id, attempt),
+  task: id,
+  attempt,
+  kind,
+  node,
+  fromMs: 0,
+  toMs: 0,
+  state: "completed",
+  parts: [],
+  isSpeculative: speculative_of !== undefined,
+  isEarlier: task === undefined,
+  chunk: task?.chunk,
+  outputs: task?.outputs ?? [],
+  reason: undefined,
+  progress: 1,
+  fps: undefined,
+  speed: undefined,
+});
 
 /**
  * The stages of an attempt. The runs of ffmpeg are exact: the source is transferred before the first run, and the
  * result is uploaded after the last run. Until the runs are known, the observed stages count.
  */
-function partsOf(
-  key: string,
-  fromMs: number,
-  toMs: number | null,
-  stages: TaskBook["stages"],
-  runs: Runs,
-): readonly BarPart[] {
+function partsOf({ key, fromMs, toMs }: Bar, stages: TaskBook["stages"], runs: Runs): readonly BarPart[] {
   const commands = runs.get(key);
   const starts = commands ? startsOfRuns(commands, fromMs) : (stages.get(key) ?? []);
   const inside = starts.filter(({ atMs }) => toMs === null || atMs < toMs);
@@ -184,6 +124,10 @@ function startsOfRuns(commands: readonly Command[], fromMs: number): StageStart[
 
 /** The end of a bar. A running attempt ends at the present. */
 export const endOf = ({ fromMs, toMs }: Bar, nowMs: number): number => Math.max(fromMs, toMs ?? nowMs);
+
+/** True if two bars are attempts at the same chunk or task. */
+export const isSameWork = (a: Bar, b: Bar): boolean =>
+  a.task === b.task || (a.chunk !== undefined && a.chunk.number === b.chunk?.number);
 
 /** A short name, such as `chunk 7` or `join`. */
 export const nameOf = ({ kind, chunk, task }: Pick<Bar, "kind" | "chunk" | "task">): string =>

@@ -3,11 +3,9 @@ import type { Task } from "../../../client/index.ts";
 
 export type ChunkCell = {
   readonly number: number;
-  readonly fromSeconds: number;
+  readonly seconds: number;
   readonly toSeconds: number;
   readonly status: Task["status"];
-  /** The task that is shown: the completed task, or the task with the most progress. */
-  readonly task: string;
   /** Encoded share, 0 to 1. */
   readonly done: number;
   /** Number of nodes that have taken the chunk, including a speculative attempt. */
@@ -36,38 +34,33 @@ const RANK: Readonly<Record<Task["status"], number>> = { failed: 0, waiting: 1, 
 
 /** null for a job without chunks. */
 export function chunkMap(tasks: Iterable<Task>): ChunkMap | null {
-  const byNumber = new Map<number, Task[]>();
-  for (const task of tasks) {
-    if (task.kind !== "chunk" || !task.chunk) continue;
-    byNumber.set(task.chunk.number, [...(byNumber.get(task.chunk.number) ?? []), task]);
-  }
+  const byNumber = Map.groupBy(tasks, ({ chunk }) => chunk?.number);
   const cells = [...byNumber.values()].flatMap(cellOf).sort((a, b) => a.number - b.number);
   const last = cells.at(-1);
   if (!last) return null;
-  const open = cells.find(({ number, status }, at) => number !== at + 1 || status !== "completed");
+  const open = cells.findIndex(({ number, status }, at) => number !== at + 1 || status !== "completed");
   return {
     cells,
     seconds: last.toSeconds,
     completed: cells.filter(({ status }) => status === "completed").length,
-    completeToSeconds: !open ? last.toSeconds : (cells[cells.indexOf(open) - 1]?.toSeconds ?? 0),
+    completeToSeconds: open === -1 ? last.toSeconds : (cells[open - 1]?.toSeconds ?? 0),
   };
 }
 
+/** The cell of a chunk shows its completed task, or the task with the most progress. */
 function cellOf(tasks: readonly Task[]): ChunkCell[] {
   const best = tasks.reduce((a, b) => ((RANK[b.status] - RANK[a.status] || doneOf(b) - doneOf(a)) > 0 ? b : a));
   if (!best.chunk) return [];
   const { number, from_seconds, to_seconds } = best.chunk;
-  const running = tasks.filter(({ status }) => status === "running").length;
   return [
     {
       number,
-      fromSeconds: from_seconds,
+      seconds: to_seconds - from_seconds,
       toSeconds: to_seconds,
       status: best.status,
-      task: best.id,
       done: doneOf(best),
       attempts: tasks.reduce((sum, { attempt }) => sum + attempt, 0),
-      isDouble: running > 1,
+      isDouble: tasks.filter(({ status }) => status === "running").length > 1,
     },
   ];
 }

@@ -3,7 +3,7 @@ import type { Attempt, Command, Task } from "../../../client/index.ts";
 import { applyChanges, EMPTY_BOOK } from "../live/task-book.ts";
 import { type Bar, barsOf, nameOf, runsOf } from "./bars.ts";
 import { chunkMap } from "./chunk-map.ts";
-import { layOut, panned, steadyPeriod, ticksOf, wholePeriod, zoomed } from "./layout.ts";
+import { recentPeriod, rowsOf, steadyPeriod, ticksOf, wholePeriod } from "./layout.ts";
 import { phasesOf } from "./phases.ts";
 
 const at = (seconds: number): string => new Date(seconds * 1000).toISOString();
@@ -76,23 +76,15 @@ describe("the bars of a job", () => {
   it("marks the bars of speculative attempts and of earlier starts", () => {
     const [first, second, third] = bars(
       [did("chunk-0", "a", 5, 19)],
-      [ended("chunk-0-speculative", "b", 9, 19, "superseded"), ended("chunk-7-old", "b", 12, 13, "failed")],
+      [
+        { ...ended("second", "b", 9, 19, "superseded"), speculative_of: "chunk-0" },
+        ended("chunk-7-old", "b", 12, 13, "failed"),
+      ],
     );
     expect([first?.isSpeculative, second?.isSpeculative]).toEqual([false, true]);
     expect(second).toMatchObject({ chunk: { number: 1 }, isEarlier: false });
     expect(third).toMatchObject({ kind: "chunk", isEarlier: true });
     expect([first, second, third].map((bar) => bar && nameOf(bar))).toEqual(["chunk 1", "chunk 1", "chunk-7-old"]);
-  });
-
-  it("returns the same bar objects while nothing changes", () => {
-    const first = bookOf(
-      [did("chunk-0", "a", 5, 19), did("chunk-1", "a", 19)],
-      [ended("chunk-0", "a", 5, 19, "completed")],
-    );
-    const changes = { tasks: [did("chunk-1", "a", 19, undefined, { progress: 0.5 })], removed: [], attempts: [] };
-    const [before, after] = [barsOf(first), barsOf(applyChanges(first, changes, 0))];
-    expect(after[0]).toBe(before[0]);
-    expect(after[1]).not.toBe(before[1]);
   });
 
   it("divides a bar by the runs of ffmpeg, or by the observed stages", () => {
@@ -124,65 +116,46 @@ describe("the bars of a job", () => {
   });
 });
 
-describe("the lanes of nodes", () => {
-  const lanes = (bars: Bar[]) => Object.fromEntries(layOut(bars).placed.map(({ bar, lane }) => [bar.task, lane]));
-
-  it.each<[string, Bar[], Record<string, number>]>([
+describe("the slots of nodes", () => {
+  it.each<[string, Bar[], string[][]]>([
     [
-      "are one for what comes one after the other",
+      "share a row for tasks one after the other",
       bars([did("chunk-0", "a", 0, 5), did("chunk-1", "a", 5, 9)]),
-      { "chunk-0": 0, "chunk-1": 0 },
+      [["0 1"]],
     ],
     [
-      "are two for what overlaps",
+      "have a row each for overlapping tasks",
       bars([did("chunk-0", "a", 0, 5), did("chunk-1", "a", 2, 9)]),
-      { "chunk-0": 0, "chunk-1": 1 },
+      [["0", "1"]],
     ],
     [
       "are used again when free",
       bars([did("chunk-0", "a", 0, 5), did("chunk-1", "a", 2, 9), did("chunk-2", "a", 5)]),
-      { "chunk-0": 0, "chunk-1": 1, "chunk-2": 0 },
+      [["0 2", "1"]],
     ],
     [
-      "are the same for a claim that is stored before the report",
+      "share a row for a claim that is stored before the report",
       bars([did("chunk-0", "a", 0, 10), did("chunk-1", "a", 9.5, 20)]),
-      { "chunk-0": 0, "chunk-1": 0 },
+      [["0 1"]],
     ],
     [
-      "are two for short tasks at the same time",
+      "have a row each for short tasks at the same time",
       bars([did("chunk-0", "a", 0, 0.9), did("chunk-1", "a", 0.1, 0.9)]),
-      { "chunk-0": 0, "chunk-1": 1 },
+      [["0", "1"]],
     ],
-    [
-      "do not end while a task runs",
-      bars([did("chunk-0", "a", 0), did("chunk-1", "a", 100)]),
-      { "chunk-0": 0, "chunk-1": 1 },
-    ],
+    ["stay occupied while a task runs", bars([did("chunk-0", "a", 0), did("chunk-1", "a", 100)]), [["0", "1"]]],
     [
       "follow each other by nodes",
       bars([did("chunk-0", "b", 0), did("chunk-1", "a", 1), did("chunk-2", "b", 2)]),
-      { "chunk-0": 0, "chunk-2": 1, "chunk-1": 2 },
+      [["0", "2"], ["1"]],
     ],
-  ])("the lanes of nodes %s", (_, bars, expected) => expect(lanes(bars)).toEqual(expected));
-
-  it("keeps the lanes of bars while bars are added and end", () => {
-    /** Lanes of bars, counted within their nodes. */
-    const ownLanes = (bars: Bar[]) => {
-      const { nodes, placed } = layOut(bars);
-      const first = new Map(nodes.map(({ node, lane }) => [node, lane]));
-      return new Map(placed.map(({ bar, lane }) => [bar.task, lane - (first.get(bar.node) ?? 0)]));
-    };
-    const all = Array.from({ length: 60 }, (_, n) => ({ n, node: `node-${n % 3}`, from: n * 2, to: n * 2 + 11 }));
-    const seenAt = (second: number) =>
-      all
-        .filter(({ from }) => from <= second)
-        .map(({ n, node, from, to }) => did(`chunk-${n}`, node, from, to <= second ? to : undefined));
-    const final = ownLanes(bars(seenAt(1000)));
-    expect(new Set(final.values())).toEqual(new Set([0, 1]));
-    for (let second = 0; second < 130; second += 7) {
-      for (const [id, lane] of ownLanes(bars(seenAt(second)))) expect([id, lane]).toEqual([id, final.get(id)]);
-    }
-  });
+  ])("the slots of nodes %s", (_, bars, expected) =>
+    expect(
+      rowsOf(bars).map(({ slots }) =>
+        slots.map((slot) => slot.map(({ task }) => task.replace("chunk-", "")).join(" ")),
+      ),
+    ).toEqual(expected),
+  );
 });
 
 describe("the shown period", () => {
@@ -214,14 +187,11 @@ describe("the shown period", () => {
     expect(steadyPeriod(long, { fromMs: 1000, toMs: 61_000 })).toEqual({ fromMs: 1000, toMs: 61_000 });
   });
 
-  it("zooms around a point and moves the period, inside the whole", () => {
-    const whole = { fromMs: 0, toMs: 100_000 };
-    const near = zoomed(whole, whole, 0.5, 25_000);
-    expect(near).toEqual({ fromMs: 12_500, toMs: 62_500 });
-    expect(panned(near, whole, -0.5)).toEqual({ fromMs: 0, toMs: 50_000 });
-    expect(panned(near, whole, 2)).toEqual({ fromMs: 50_000, toMs: 100_000 });
-    expect(zoomed(near, whole, 10, 25_000)).toBe(whole);
-    expect(zoomed(whole, whole, 0, 25_000)).toEqual({ fromMs: 24_875, toMs: 25_375 });
+  it("offers the last ten minutes of longer jobs, until now or until the end", () => {
+    const whole = { fromMs: 0, toMs: 1_500_000 };
+    expect(recentPeriod(whole, 700_000)).toEqual({ fromMs: 124_000, toMs: 724_000 });
+    expect(recentPeriod(whole, 9_000_000)).toEqual({ fromMs: 900_000, toMs: 1_500_000 });
+    expect(recentPeriod(whole, 500_000)).toBeNull();
   });
 
   it("places marks at round times", () => {
@@ -260,9 +230,7 @@ describe("the map of chunks", () => {
       [slow, fast],
       [fast, slow],
     ]) {
-      expect(chunkMap(tasks)?.cells).toMatchObject([
-        { task: "chunk-0-speculative", isDouble: true, attempts: 2, done: 0.4 },
-      ]);
+      expect(chunkMap(tasks)?.cells).toMatchObject([{ isDouble: true, attempts: 2, done: 0.4 }]);
     }
   });
 });

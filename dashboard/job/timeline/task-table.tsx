@@ -2,7 +2,7 @@
 import { duration, percent, short, timecode } from "../../core/format.ts";
 import { type Column, Table } from "../../parts/table.tsx";
 import { type Bar, endOf, nameOf } from "./bars.ts";
-import { wordOf } from "./drawing/looks.ts";
+import { wordOf } from "./looks.ts";
 
 type Props = { readonly bars: readonly Bar[]; readonly zeroMs: number; readonly nowMs: number };
 

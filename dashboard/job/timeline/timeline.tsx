@@ -2,23 +2,25 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Command, Job } from "../../../client/index.ts";
 import { plural, timecode, timeOf } from "../../core/format.ts";
-import { useKeys } from "../../core/keyboard.ts";
 import { Card } from "../../parts/card.tsx";
 import { Button } from "../../parts/controls/button.tsx";
 import { useWidth } from "../../parts/use-width.ts";
 import type { TaskBook } from "../live/task-book.ts";
-import { AttemptDetails } from "./attempt-details.tsx";
+import { AttemptDetails, titleOf } from "./attempt-details.tsx";
 import { type Bar, barsOf, runsOf } from "./bars.ts";
 import { Chart } from "./chart.tsx";
 import { type ChunkMap, chunkMap } from "./chunk-map.ts";
-import { ChunkStrip } from "./drawing/chunk-strip.tsx";
-import { geometryOf } from "./drawing/geometry.ts";
-import { layOut, type Period, steadyPeriod, wholePeriod } from "./layout.ts";
+import { ChunkStrip } from "./chunk-strip.tsx";
+import { type Period, recentPeriod, rowsOf, steadyPeriod, wholePeriod } from "./layout.ts";
 import { Legend } from "./legend.tsx";
 import { phasesOf } from "./phases.ts";
 import { TaskTable } from "./task-table.tsx";
-import { useZoom, ZOOM_IN, ZOOM_OUT } from "./zoom.ts";
 import "./timeline.css";
+
+/** Narrower timelines have the names of nodes above their rows. In pixels. */
+const NARROW = 560;
+/** Width of the names beside the rows, in pixels. */
+const NAMES = 128;
 
 type Props = {
   readonly job: Job;
@@ -36,6 +38,7 @@ export function Timeline({ job, book, commands, now, endsMs, playableSeconds }: 
   const isLive = job.completed_at === null;
   const { ref: box, width } = useWidth();
   const [showsEarlier, showEarlier] = useState(false);
+  const [showsRecent, showRecent] = useState(false);
   const [selectedKey, select] = useState<string | null>(null);
   const [hoveredKey, hover] = useState<string | null>(null);
   const [showsTable, showTable] = useState(false);
@@ -43,7 +46,7 @@ export function Timeline({ job, book, commands, now, endsMs, playableSeconds }: 
   const runs = useMemo(() => runsOf(commands), [commands]);
   const all = useMemo(() => barsOf(book, runs), [book, runs]);
   const bars = useMemo(() => (showsEarlier ? all : all.filter(({ isEarlier }) => !isEarlier)), [all, showsEarlier]);
-  const layout = useMemo(() => layOut(bars), [bars]);
+  const rows = useMemo(() => rowsOf(bars), [bars]);
   const map = useMemo(() => chunkMap(book.tasks.values()), [book]);
   const nowMs = useNow(now, isLive, book);
 
@@ -52,24 +55,12 @@ export function Timeline({ job, book, commands, now, endsMs, playableSeconds }: 
   const before = useRef<Period | null>(null);
   before.current = isLive ? steadyPeriod(before.current, needed) : needed;
   const whole = before.current;
-  const zoom = useZoom(whole);
-  useKeys(
-    {
-      "+": { help: "Zoom in", run: () => zoom.by(ZOOM_IN) },
-      "-": { help: "Zoom out", run: () => zoom.by(ZOOM_OUT) },
-      "0": { help: "Show the whole job", run: zoom.reset },
-    },
-    "Timeline",
-  );
-  const phases = useMemo(
-    () => phasesOf(bars, createdMs, Math.round(nowMs / 500) * 500),
-    [bars, createdMs, Math.round(nowMs / 500)],
-  );
+  const recent = recentPeriod(whole, nowMs);
   if (all.length === 0 && !isLive) return null;
   const zeroMs = whole.fromMs;
-  const find = (key: string | null): Bar | undefined =>
-    key === null ? undefined : bars.find((bar) => bar.key === key);
-  const [selected, hovered] = [find(selectedKey), find(hoveredKey)];
+  const names = width < NARROW ? 0 : NAMES;
+  const scale = { ...(showsRecent && recent ? recent : whole), width: Math.max(1, width - names) };
+  const [selected, hovered] = [selectedKey, hoveredKey].map((sought) => bars.find(({ key }) => key === sought));
   const summary = summaryOf(bars, map);
   const actions = (
     <>
@@ -77,31 +68,38 @@ export function Timeline({ job, book, commands, now, endsMs, playableSeconds }: 
       {all.length > bars.length && (
         <Button text="Show earlier attempts" class="quiet" onClick={() => showEarlier(true)} />
       )}
+      {recent && (
+        <Button
+          text="Last 10 minutes"
+          class="filter-chip"
+          aria-pressed={showsRecent}
+          onClick={() => showRecent(!showsRecent)}
+        />
+      )}
       <Button
         text={showsTable ? "Hide the table" : "Table"}
         class="quiet"
         aria-expanded={showsTable}
         onClick={() => showTable(!showsTable)}
       />
-      {zoom.isZoomed && <Button text="Show the whole job" onClick={zoom.reset} />}
     </>
   );
   return (
     <Card title="Timeline" class="tl" actions={actions}>
-      <div class="tl-box" ref={box}>
+      <div class={names === 0 ? "tl-box narrow" : "tl-box"} ref={box} style={{ "--names": `${names}px` }}>
         {width > 0 && map && (
           <ChunkStrip
-            map={map}
-            width={width}
-            left={geometryOf(layout, width).names}
-            playableSeconds={playableSeconds}
+            {...{ map, playableSeconds }}
+            width={scale.width}
             selected={selected?.chunk?.number}
             hovered={hovered?.chunk?.number}
           />
         )}
         {width > 0 && bars.length > 0 && (
           <Chart
-            {...{ layout, width, zoom, phases, zeroMs, nowMs, isLive, selected, select, hovered, hover }}
+            {...{ bars, rows, scale, zeroMs, nowMs, isLive, selected, select, hovered, hover }}
+            phases={phasesOf(bars, createdMs, nowMs)}
+            titleOf={(bar) => titleOf(bar, zeroMs, nowMs)}
             summary={`Timeline: ${summary}. Arrow keys go from attempt to attempt.`}
           />
         )}
