@@ -120,7 +120,9 @@ export class NodeHub extends DurableObject<HubEnv> implements HubRpc {
   async capacity(): Promise<number> {
     const now = Date.now();
     const { roster } = this.#nodes;
-    const nodes = [...roster.values()].filter((node) => roster.accepter(node.nodeId) && this.#nodes.isAlive(node, now));
+    const nodes = [...roster.values()].filter(
+      (node) => roster.acceptingNode(node.nodeId) && this.#nodes.isAlive(node, now),
+    );
     return nodes.reduce((sum, node) => sum + encodesOf(node), this.#frames.absentEncodes(now));
   }
 

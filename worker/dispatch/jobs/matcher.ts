@@ -11,7 +11,7 @@ import type { NodeConnections, SocketNode } from "../connections/node-connection
 import type { Match } from "../matching/choose.ts";
 import type { Demand } from "../matching/demand.ts";
 import { Matching } from "../matching/matching.ts";
-import type { Allowance } from "../matching/nodes/health.ts";
+import type { Allowance } from "../matching/nodes/node-limits.ts";
 import type { MatchingEvent } from "../matching/steps.ts";
 import { loadMatching, saveMatching } from "../matching/stored-matching.ts";
 import { ticketKey } from "../matching/waiting/tickets.ts";
@@ -38,13 +38,13 @@ export class Matcher {
   #sweptAt = 0;
   #alarmAt = 0;
 
-  /** Loads tickets and kinds of nodes from disk. */
+  /** Loads tickets and profiles of nodes from disk. */
   constructor(storage: DurableObjectStorage, deps: MatcherDeps) {
     this.#storage = storage;
     this.#deps = deps;
     this.#matching = new Matching(deps.nodes.roster);
-    const { tickets, kinds } = loadMatching(storage.kv);
-    this.#matching.restore(tickets, kinds, Date.now());
+    const { tickets, profiles } = loadMatching(storage.kv);
+    this.#matching.restore(tickets, profiles, Date.now());
   }
 
   /** The number of tickets. */
@@ -101,7 +101,7 @@ export class Matcher {
     return {
       waitingFor: missing[0] ?? null,
       taken: takenOf(offers, matches),
-      hasSource: offers.some(({ prefer }) => prefer !== null && roster.accepter(prefer) !== null),
+      hasSource: offers.some(({ prefer }) => prefer !== null && roster.acceptingNode(prefer) !== null),
     };
   }
 

@@ -1,12 +1,13 @@
-// Chooses the next ticket and its node: first the account that has used least, then the higher band of priority among
+// Chooses the next ticket and its node: first the account with the lowest load, then the higher band of priority among
 // the account's tickets, then the account's oldest job. Accounts with a `maxPriority` come before or after others.
 // Iterates over all tickets, except tickets of accounts that may run no more tasks.
 import type { SlotClass } from "#shared/protocol/tasks.ts";
-import { Candidates, freeNodes } from "./candidates.ts";
+import { Candidates } from "./candidates.ts";
 import type { ConnectedNode } from "./nodes/connected-node.ts";
 import type { Roster } from "./nodes/roster.ts";
 import { quotaOf, roomOf } from "./shares.ts";
-import type { Entry, Waiting } from "./waiting/ticket-queue.ts";
+import type { Accounts } from "./waiting/accounts.ts";
+import type { Entry, TicketQueue } from "./waiting/ticket-queue.ts";
 import type { Ticket } from "./waiting/tickets.ts";
 
 /** A ticket, the node that gets it, and the number of the node's slots. */
@@ -16,12 +17,14 @@ export type Choice<Node> = { readonly entry: Entry; readonly node: Node; readonl
 
 /** Bands of a ticket's priority: beside tickets of other accounts, and among the tickets of its account. */
 type Bands = { readonly among: number; readonly own: number };
-/** A ticket, its bands of priority, and the node that should take it. */
-type Candidate<Node> = { readonly entry: Entry; readonly bands: Bands; readonly node: Node };
-/** The first tickets of a search by class. `noRoom`: some accounts had no room for other tickets. */
+/** A waiting ticket, its bands of priority, and the load of its account. */
+type Bid = { readonly entry: Entry; readonly bands: Bands; readonly load: number };
+/** A ticket and the node that should take it. */
+type Candidate<Node> = Bid & { readonly node: Node };
+/** The first candidates of a search by class. `noRoom`: some accounts had no room for other tickets. */
 type Found<Node> = Record<SlotClass, Candidate<Node> | null> & { noRoom: boolean };
-/** True if a ticket of these bands comes before the candidate found so far; null: no candidate yet. */
-type Order<Node> = (entry: Entry, bands: Bands, found: Candidate<Node> | null) => boolean;
+/** True if a ticket comes before another one. */
+type Order = (bid: Bid, other: Bid) => boolean;
 
 const BANDS = 5;
 /** Waiting time after which a ticket rises by a band of priority, so that no ticket waits for ever. */
@@ -30,15 +33,23 @@ const RISE_EVERY_MS = 15 * 60_000;
 const MATCHES_PER_OVERDUE = 16;
 const OVERDUE_MS = 60 * 60_000;
 
+type Deps<Node extends ConnectedNode> = {
+  readonly roster: Roster<Node>;
+  readonly accounts: Accounts;
+  readonly queue: TicketQueue;
+};
+
 export class Chooser<Node extends ConnectedNode> {
   readonly #roster: Roster<Node>;
-  readonly #waiting: Waiting;
+  readonly #accounts: Accounts;
+  readonly #queue: TicketQueue;
   readonly #candidates: Candidates<Node>;
   #choices = 0;
 
-  constructor(roster: Roster<Node>, waiting: Waiting) {
+  constructor({ roster, accounts, queue }: Deps<Node>) {
     this.#roster = roster;
-    this.#waiting = waiting;
+    this.#accounts = accounts;
+    this.#queue = queue;
     this.#candidates = new Candidates(roster);
   }
 
@@ -47,10 +58,10 @@ export class Chooser<Node extends ConnectedNode> {
    * their share (shareOf) come last.
    */
   next(now: number): Choice<Node> | null {
-    for (const othersWait of [true, false]) {
+    for (const othersWait of this.#queue.accounts > 1 ? [true, false] : [false]) {
       const { inspect, encode, noRoom } = this.#search(othersWait, now, inTurn);
       const first = encode && inspect && this.#isBefore(inspect, encode) ? inspect : (encode ?? inspect);
-      if (first) return this.#choiceOf(this.#overdue(othersWait, now) ?? first, othersWait, now);
+      if (first) return this.#choiceOf(this.#overdue(othersWait, now) ?? first, othersWait);
       if (!noRoom) return null;
     }
     return null;
@@ -61,7 +72,7 @@ export class Chooser<Node extends ConnectedNode> {
     const free = this.#free;
     let first = Infinity;
     if (!free.inspect && !free.encode) return first;
-    for (const entry of this.#waiting.values()) {
+    for (const entry of this.#queue.values()) {
       if (free[entry.ticket.slotClass]) first = Math.min(first, this.#candidates.opensAt(entry, now));
     }
     return first;
@@ -69,33 +80,32 @@ export class Chooser<Node extends ConnectedNode> {
 
   /** True for each class in which some node has a free slot for any work. */
   get #free(): Record<SlotClass, boolean> {
-    const pools = [...this.#roster.kinds.pools()];
-    const isFree = (of: SlotClass): boolean => pools.some((pool) => this.#roster.free(pool, of) > 0);
+    const pools = [...this.#roster.profiles.pools()];
+    const isFree = (slotClass: SlotClass): boolean => pools.some((pool) => this.#roster.free(pool, slotClass) > 0);
     return { inspect: isFree("inspect"), encode: isFree("encode") };
   }
 
   /** Finds the first ticket of each class, in some order, that its account may run and a node may take. */
-  #search(othersWait: boolean, now: number, comesFirst: Order<Node>): Found<Node> {
+  #search(othersWait: boolean, now: number, comesFirst: Order): Found<Node> {
     const found: Found<Node> = { inspect: null, encode: null, noRoom: false };
     const free = this.#free;
-    const nodes = freeNodes<Node>();
     // Without a free slot for any work, a slot may still be held for a source.
-    for (const [account, entries] of this.#waiting.byAccount(!free.inspect && !free.encode)) {
+    for (const [account, entries] of this.#queue.byAccount(!free.inspect && !free.encode)) {
       if (quotaOf(account, this.#roster) < 1) continue;
+      const load = this.#accounts.loadOf(account, this.#roster.tasksOf(account.id), now);
       const rooms = new Map<string, number>();
       for (const entry of entries) {
-        const { ticket } = entry;
-        const { notBefore, slotClass, prefer, requirements } = ticket;
+        const { notBefore, slotClass, prefer, requirements } = entry.ticket;
         if (notBefore > now || (prefer === null && !free[slotClass])) continue;
-        const bands = bandsOf(ticket, now);
-        if (!comesFirst(entry, bands, found[slotClass])) continue;
-        const node = this.#candidates.nodeFor(entry, now, nodes);
-        if (!node) continue;
+        const bid = { entry, load, bands: bandsOf(entry.ticket, now) };
+        const first = found[slotClass];
+        if (first && !comesFirst(bid, first)) continue;
         const key = `${slotClass} ${requirements.pool}`;
         const room = rooms.get(key) ?? roomOf(entry, this.#roster, othersWait);
         rooms.set(key, room);
-        if (room > 0) found[slotClass] = { entry, bands, node };
-        else found.noRoom = true;
+        const node = room < 1 ? null : this.#candidates.nodeFor(entry, now);
+        if (node) found[slotClass] = { ...bid, node };
+        found.noRoom ||= room < 1;
       }
     }
     return found;
@@ -107,11 +117,9 @@ export class Chooser<Node extends ConnectedNode> {
    */
   #overdue(othersWait: boolean, now: number): Candidate<Node> | null {
     if (this.#choices % MATCHES_PER_OVERDUE !== 0) return null;
-    const { inspect, encode } = this.#search(othersWait, now, (entry, _, found) => {
-      const since = waitsSince(entry);
-      return since <= now - OVERDUE_MS && (found === null || since < waitsSince(found.entry));
-    });
-    return inspect && encode && waitsSince(inspect.entry) < waitsSince(encode.entry) ? inspect : (encode ?? inspect);
+    const { inspect, encode } = this.#search(othersWait, now, waitsLonger);
+    const first = inspect && (!encode || waitsLonger(inspect, encode)) ? inspect : encode;
+    return first && waitsSince(first.entry) <= now - OVERDUE_MS ? first : null;
   }
 
   /**
@@ -122,33 +130,16 @@ export class Chooser<Node extends ConnectedNode> {
     const byBand = byBands(inspect, encode);
     if (byBand !== 0) return byBand > 0;
     const { prefer } = encode.entry.ticket;
-    const source = prefer === null ? null : this.#roster.accepter(prefer);
+    const source = prefer === null ? null : this.#roster.acceptingNode(prefer);
     return source !== null && encode.node !== source;
   }
 
-  #choiceOf({ entry, node }: Candidate<Node>, othersWait: boolean, now: number): Choice<Node> {
+  #choiceOf({ entry, node }: Candidate<Node>, othersWait: boolean): Choice<Node> {
     this.#choices += 1;
     const { slotClass, prefer, count } = entry.ticket;
     const hasSource = node.nodeId === prefer;
     const free = hasSource ? this.#roster.freeForSources(node, slotClass) : this.#roster.freeOf(node, slotClass);
-    const wanted = Math.min(count, free);
-    const room = roomOf(entry, this.#roster, othersWait);
-    const isShared = !othersWait || wanted <= room || this.#othersWait(entry, now);
-    return { entry, node, slots: Math.min(wanted, isShared ? room : roomOf(entry, this.#roster, false)) };
-  }
-
-  /** True if another account has a ticket in the same pool that fits a node now. */
-  #othersWait({ account, ticket }: Entry, now: number): boolean {
-    const nodes = freeNodes<Node>();
-    for (const [other, entries] of this.#waiting.byAccount()) {
-      if (other === account || quotaOf(other, this.#roster) < 1) continue;
-      for (const entry of entries) {
-        const { requirements, notBefore } = entry.ticket;
-        if (notBefore > now || requirements.pool !== ticket.requirements.pool) continue;
-        if (this.#candidates.nodeFor(entry, now, nodes)) return true;
-      }
-    }
-    return false;
+    return { entry, node, slots: Math.min(count, free, roomOf(entry, this.#roster, othersWait)) };
   }
 }
 
@@ -165,27 +156,26 @@ export function bandsOf({ priority, maxPriority, waitingSince }: Ticket, now: nu
   return { own, among: maxPriority === null ? bandOf(0) : Math.min(own, bandOf(maxPriority)) };
 }
 
-/** Positive: the bands of the first candidate come first. Only tickets of the same account compare their own bands. */
-const byBands = (one: Omit<Candidate<unknown>, "node">, other: Candidate<unknown>): number =>
-  one.bands.among - other.bands.among ||
-  (one.entry.account === other.entry.account ? one.bands.own - other.bands.own : 0);
+/** Positive: the bands of the first ticket come first. Only tickets of the same account compare their own bands. */
+const byBands = (bid: Bid, other: Bid): number =>
+  bid.bands.among - other.bands.among ||
+  (bid.entry.account === other.entry.account ? bid.bands.own - other.bands.own : 0);
 
 /** The order of turns. */
-function inTurn(entry: Entry, bands: Bands, found: Candidate<unknown> | null): boolean {
-  if (!found) return true;
-  const byBand = byBands({ entry, bands }, found);
+function inTurn(bid: Bid, other: Bid): boolean {
+  const byBand = byBands(bid, other);
   if (byBand !== 0) return byBand > 0;
-  const [{ account }, other] = [entry, found.entry.account];
-  if (account === other) return isOlder(entry.ticket, found.entry.ticket);
-  // Also for inspections: they lead to encodes.
-  return (account.used.encode - other.used.encode || account.turn - other.turn) < 0;
+  const [{ account }, { account: otherAccount }] = [bid.entry, other.entry];
+  if (account === otherAccount) return isOlder(bid.entry.ticket, other.entry.ticket);
+  return (bid.load - other.load || account.turn - otherAccount.turn) < 0;
 }
 
 /** True if the job of the first ticket is older than the job of the second. */
-export function isOlder(one: Ticket, other: Ticket): boolean {
-  const since = one.since - other.since;
-  return since < 0 || (since === 0 && one.jobId < other.jobId);
+export function isOlder(ticket: Ticket, other: Ticket): boolean {
+  const since = ticket.since - other.since;
+  return since < 0 || (since === 0 && ticket.jobId < other.jobId);
 }
 
 /** Start of a ticket's wait: the arrival of the ticket, or the time when its account was last served, if later. */
 const waitsSince = ({ account, ticket }: Entry): number => Math.max(account.servedAt, ticket.waitingSince);
+const waitsLonger: Order = (bid, other) => waitsSince(bid.entry) < waitsSince(other.entry);

@@ -3,20 +3,18 @@
 import type { Requirements } from "#shared/protocol/requirements.ts";
 import type { TicketOffer } from "../../rpc/hub.ts";
 import type { Place } from "../../rpc/hub-reports.ts";
-import { Charges } from "./charges.ts";
 import { type Choice, Chooser, type Match } from "./choose.ts";
 import { type Demand, type DemandSource, demandOf } from "./demand.ts";
-import { EndedTasks } from "./ended-tasks.ts";
 import { type ConnectedNode, holding } from "./nodes/connected-node.ts";
 import { NodeLimits } from "./nodes/node-limits.ts";
-import type { StoredKind } from "./nodes/node-profiles.ts";
+import type { StoredProfile } from "./nodes/node-profiles.ts";
 import type { Roster } from "./nodes/roster.ts";
-import { SourceHolds } from "./nodes/source-holds.ts";
 import { placeOf } from "./place.ts";
 import { missingOf } from "./ranks.ts";
 import { type Claimed, type MatchingEvent, STORED_PREFIXES, type Step, type Write } from "./steps.ts";
+import { Tasks } from "./tasks.ts";
 import { Accounts } from "./waiting/accounts.ts";
-import { Waiting } from "./waiting/ticket-queue.ts";
+import { TicketQueue } from "./waiting/ticket-queue.ts";
 import { fingerprint, type Ticket, ticketKey } from "./waiting/tickets.ts";
 
 /** Delay of a ticket after its job was not reachable. */
@@ -27,40 +25,40 @@ const SWEEP_EVERY_MS = 15_000;
 export class Matching<Node extends ConnectedNode> {
   readonly roster: Roster<Node>;
   readonly limits: NodeLimits;
-  readonly tasks: EndedTasks;
+  readonly tasks: Tasks;
   readonly #accounts = new Accounts();
-  readonly #waiting: Waiting;
+  readonly #queue: TicketQueue;
   readonly #chooser: Chooser<Node>;
-  readonly #charges: Charges;
-  readonly #holds = new SourceHolds();
   #sweptAt = 0;
+  /** Times at which pauses of nodes and a hold of an encode slot end. */
+  #endsAt = { pauses: [] as readonly number[], hold: Infinity };
 
   constructor(roster: Roster<Node>) {
     this.roster = roster;
     this.limits = new NodeLimits(roster);
-    this.#waiting = new Waiting(roster, this.#accounts);
-    this.#charges = new Charges(this.#accounts);
-    this.tasks = new EndedTasks({ roster, charges: this.#charges, limits: this.limits });
-    this.#chooser = new Chooser(roster, this.#waiting);
+    const accounts = this.#accounts;
+    this.#queue = new TicketQueue(roster, accounts);
+    this.tasks = new Tasks({ roster, accounts, limits: this.limits });
+    this.#chooser = new Chooser({ roster, accounts, queue: this.#queue });
   }
 
-  /** Adds the tickets and kinds that the hub has stored. */
-  restore(tickets: Iterable<Ticket>, kinds: Iterable<StoredKind>, now: number): void {
+  /** Adds the tickets and profiles that the hub has stored. */
+  restore(tickets: Iterable<Ticket>, profiles: Iterable<StoredProfile>, now: number): void {
     // Nodes may still return: the profiles of previously connected nodes count as seen now.
-    for (const { profile, isConnected, seenAt } of kinds) {
-      this.roster.kinds.restore({ profile, isConnected, seenAt: isConnected ? now : seenAt });
+    for (const { profile, isConnected, seenAt } of profiles) {
+      this.roster.profiles.restore({ profile, isConnected, seenAt: isConnected ? now : seenAt });
     }
-    for (const ticket of tickets) this.#waiting.restore(ticket, now);
+    for (const ticket of tickets) this.#queue.restore(ticket, now);
   }
 
   /** The number of tickets. */
   get waiting(): number {
-    return this.#waiting.size;
+    return this.#queue.size;
   }
 
   /** Names requirements that no node of the last ten minutes meets; null: some node meets them. */
   missing(requirements: Requirements, now: number): string | null {
-    return missingOf(requirements, this.roster.kinds.seen(now));
+    return missingOf(requirements, this.roster.profiles.seen(now));
   }
 
   /** The waiting and running tasks. */
@@ -74,88 +72,74 @@ export class Matching<Node extends ConnectedNode> {
   }
 
   get #source(): DemandSource {
-    const tickets = [...this.#waiting.values()].map(({ ticket }) => ticket);
+    const tickets = [...this.#queue.values()].map(({ ticket }) => ticket);
     return { roster: this.roster, tickets, meanS: this.#accounts.meanS };
   }
 
   step(event: MatchingEvent<Node>, now: number): Step<Node> {
     const changed = new Set<Node>();
     if (event.kind === "advertise") this.#advertise(event.offers, now);
-    if (event.kind === "claimed") this.#claimed(event.match, event.claimed, changed, now);
+    if (event.kind === "claimed") {
+      this.#claimed(event.match, event.claimed, now);
+      changed.add(event.match.node);
+    }
     this.#sweep(now);
-    this.#takeEnded(now);
-    const matches = this.#match(changed, now);
+    for (const ended of this.roster.takeEnded()) this.tasks.ended(ended, now);
+    const matches: Match<Node>[] = [];
+    for (let choice = this.#chooser.next(now); choice; choice = this.#chooser.next(now)) {
+      matches.push(this.#matched(choice, now));
+      changed.add(choice.node);
+    }
     return { matches, changed: [...changed], writes: this.#writes(now), wakeAt: this.#wakeAt(now) };
   }
 
   #advertise(offers: readonly TicketOffer[], now: number): void {
-    for (const own of Map.groupBy(offers, ({ jobId, slotClass }) => `${slotClass} ${jobId}`).values()) {
-      const [{ jobId, slotClass } = { jobId: "", slotClass: "encode" as const }] = own;
-      this.#waiting.keepOnly(jobId, slotClass, new Set(own.map(ticketKey)));
+    for (const sameJob of Map.groupBy(offers, ({ jobId, slotClass }) => `${slotClass} ${jobId}`).values()) {
+      const [{ jobId, slotClass } = { jobId: "", slotClass: "encode" as const }] = sameJob;
+      this.#queue.keepOnly(jobId, slotClass, new Set(sameJob.map(ticketKey)));
     }
     for (const offer of offers) {
       this.limits.blame(offer.blamed, offer.jobId, now);
-      this.#waiting.put({ ...offer, advertisedAt: now, notBefore: 0, waitingSince: 0, isCountOld: false }, now);
+      this.#queue.put({ ...offer, advertisedAt: now, notBefore: 0, waitingSince: 0, isCountOld: false }, now);
     }
   }
 
-  #claimed(match: Match<Node>, claimed: Claimed | null, changed: Set<Node>, now: number): void {
+  #claimed(match: Match<Node>, claimed: Claimed | null, now: number): void {
     const { ticket, node, slots } = match;
-    const { slotClass, accountId } = ticket;
+    const { slotClass } = ticket;
     const leases = (claimed ?? []).map(({ lease }) => lease);
-    const unused = slots - leases.length;
-    this.roster.reserve(node, slotClass, accountId, -slots);
-    this.#charges.claimed(match, leases, this.roster.get(node.nodeId) === node, now);
-    this.tasks.started(leases);
-    const free = node.draining ? node.free : { ...node.free, [slotClass]: node.free[slotClass] + unused };
-    this.roster.change(node, { ...holding(node, claimed ?? [], ticket), free });
-    changed.add(node);
-    if (!claimed) this.#waiting.giveBack(ticket, slots, now + CLAIM_RETRY_MS, now);
-    else this.#waiting.claimed(ticket, leases.length);
-  }
-
-  /** Matches tickets with free slots until none fits. */
-  #match(changed: Set<Node>, now: number): Match<Node>[] {
-    const matches: Match<Node>[] = [];
-    for (let choice = this.#chooser.next(now); choice && choice.slots > 0; choice = this.#chooser.next(now)) {
-      matches.push(this.#matched(choice, now));
-      changed.add(choice.node);
-    }
-    return matches;
+    this.tasks.started(leases, this.roster.get(node.nodeId) === node, now);
+    const unused = node.draining ? 0 : slots - leases.length;
+    const free = { ...node.free, [slotClass]: node.free[slotClass] + unused };
+    this.roster.claimed(node, match, { ...holding(node, claimed ?? [], ticket), free });
+    if (!claimed) this.#queue.giveBack(ticket, slots, now + CLAIM_RETRY_MS, now);
+    else this.#queue.claimed(ticket, leases.length);
   }
 
   /** Takes the slots of a choice. */
   #matched({ entry, node, slots }: Choice<Node>, now: number): Match<Node> {
     const match = { ticket: entry.ticket, node, slots };
-    const { slotClass, accountId } = entry.ticket;
-    this.#waiting.take(entry, slots);
-    this.roster.change(node, { free: { ...node.free, [slotClass]: node.free[slotClass] - slots } });
-    this.roster.reserve(node, slotClass, accountId, slots);
-    this.#charges.matched(match, now);
+    this.#queue.pop(entry, slots);
+    this.roster.reserve(node, match);
+    this.#accounts.matched(entry.account, now);
     return match;
   }
 
-  #takeEnded(now: number): void {
-    for (const running of this.roster.takeEnded()) this.tasks.ended(running, now);
-  }
-
-  /** Removes old data. */
+  /** Ends pauses and holds, and removes old data. */
   #sweep(now: number): void {
-    this.limits.refresh(now);
+    this.#endsAt.pauses = this.limits.endPauses(now);
     if (now < this.#sweptAt + SWEEP_EVERY_MS) return;
     this.#sweptAt = now;
-    this.#waiting.removeStale(now);
-    this.#accounts.forgetIdle((accountId) => this.roster.tasksOf(accountId) > 0);
-    this.#holds.refresh(this.roster, now);
+    this.#queue.removeStale(now);
+    this.#accounts.forgetIdle((account) => this.#queue.has(account) || this.roster.tasksOf(account.id) > 0, now);
+    this.#endsAt.hold = this.roster.endHolds(now);
   }
 
   #writes(now: number): Write[] {
-    const { kinds } = this.roster;
-    const rowOf = (key: string): string => STORED_PREFIXES.kinds + fingerprint(key);
+    const rowOf = (key: string): string => STORED_PREFIXES.profiles + fingerprint(key);
     return [
-      ...this.#waiting.takeChanges().map(([key, value]): Write => [STORED_PREFIXES.tickets + key, value]),
-      ...kinds.takeChanges(now).map(([key, value]): Write => [rowOf(key), value]),
-      ...kinds.forget(now).map((key): Write => [rowOf(key), null]),
+      ...this.#queue.takeChanges().map(([key, value]): Write => [STORED_PREFIXES.tickets + key, value]),
+      ...this.roster.profiles.takeChanges(now).map(([key, value]): Write => [rowOf(key), value]),
     ];
   }
 
@@ -164,9 +148,9 @@ export class Matching<Node extends ConnectedNode> {
    * ends.
    */
   #wakeAt(now: number): number | null {
-    if (this.#waiting.size === 0) return null;
-    const later = [...this.limits.resumeTimes(now), this.#holds.nextEndAt(now)];
-    const at = Math.min(this.#chooser.opensAt(now), ...later);
+    if (this.#queue.size === 0) return null;
+    const { pauses, hold } = this.#endsAt;
+    const at = Math.min(this.#chooser.opensAt(now), ...pauses, hold > now ? hold : Infinity);
     return at === Infinity ? null : at;
   }
 }

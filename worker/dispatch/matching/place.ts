@@ -11,12 +11,11 @@ import type { Ticket } from "./waiting/tickets.ts";
  * time.
  */
 export function placeOf(jobId: string, { roster, tickets, meanS }: DemandSource, now: number): Place | null {
-  const waiting = [...tickets];
-  const mine = waiting.find((ticket) => ticket.jobId === jobId);
+  const mine = tickets.find((ticket) => ticket.jobId === jobId);
   if (!mine) return null;
   const { pool } = mine.requirements;
   const { among, own } = bandsOf(mine, now);
-  const others = waiting.filter((ticket) => ticket.jobId !== jobId && ticket.requirements.pool === pool);
+  const others = tickets.filter((ticket) => ticket.jobId !== jobId && ticket.requirements.pool === pool);
   const inTurn = others.filter((ticket) => bandsOf(ticket, now).among === among);
   const before = others.filter((ticket) => {
     const bands = bandsOf(ticket, now);

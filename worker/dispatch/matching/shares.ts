@@ -1,6 +1,6 @@
 // The number of slots that an account may use: by its share of the slots, and by its quota.
 import type { SlotClass } from "#shared/protocol/tasks.ts";
-import type { Use } from "./nodes/node-profiles.ts";
+import type { SlotUse } from "./nodes/node-slots.ts";
 import type { Roster } from "./nodes/roster.ts";
 import type { Account } from "./waiting/accounts.ts";
 import type { Entry } from "./waiting/ticket-queue.ts";
@@ -18,13 +18,13 @@ export const shareOf = (slotClass: SlotClass, slots: number, othersWait: boolean
     ? Math.max(1, Math.ceil(slots / 2))
     : slots - (slotClass === "inspect" ? Math.floor(slots / KEPT_SHARE) : 0);
 
-type SlotUse = Pick<Roster, "slots" | "held" | "tasksOf">;
+type SlotSums = Pick<Roster, "slots" | "held" | "tasksOf">;
 
 /** The number of further slots that the account of a ticket may use for such tickets. */
-export function roomOf({ account, ticket }: Entry, roster: SlotUse, othersWait: boolean): number {
+export function roomOf({ account, ticket }: Entry, roster: SlotSums, othersWait: boolean): number {
   const { slotClass, requirements } = ticket;
   const { pool } = requirements;
-  const held = (use: Use): number => roster.held(pool, use, account.id);
+  const held = (use: SlotUse): number => roster.held(pool, use, account.id);
   const share = shareOf(slotClass, roster.slots(pool, slotClass), othersWait) - held(slotClass);
   // Inspections hold encode slots.
   const encodes = roster.slots(pool, "encode");
@@ -35,5 +35,5 @@ export function roomOf({ account, ticket }: Entry, roster: SlotUse, othersWait: 
 }
 
 /** The number of further tasks that an account may run. */
-export const quotaOf = ({ id, maxRunning }: Pick<Account, "id" | "maxRunning">, roster: SlotUse): number =>
+export const quotaOf = ({ id, maxRunning }: Pick<Account, "id" | "maxRunning">, roster: SlotSums): number =>
   maxRunning === null ? Infinity : maxRunning - roster.tasksOf(id);

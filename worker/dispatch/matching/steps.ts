@@ -2,7 +2,7 @@
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 import type { TicketOffer } from "../../rpc/hub.ts";
 import type { Match } from "./choose.ts";
-import type { StoredKind } from "./nodes/node-profiles.ts";
+import type { StoredProfile } from "./nodes/node-profiles.ts";
 import type { Ticket } from "./waiting/tickets.ts";
 
 export type Claimed = readonly { readonly lease: string; readonly slotClass: SlotClass }[];
@@ -16,7 +16,7 @@ export type MatchingEvent<Node> =
   | { readonly kind: "look" };
 
 /** A row that the hub stores; null deletes it. */
-export type Write = readonly [key: string, value: Ticket | StoredKind | null];
+export type Write = readonly [key: string, value: Ticket | StoredProfile | null];
 
 export type Step<Node> = {
   /** Matches to claim from their jobs. Their slots are already taken. */
@@ -28,4 +28,4 @@ export type Step<Node> = {
   readonly wakeAt: number | null;
 };
 
-export const STORED_PREFIXES = { tickets: "ticket:", kinds: "profile:" } as const;
+export const STORED_PREFIXES = { tickets: "ticket:", profiles: "profile:" } as const;

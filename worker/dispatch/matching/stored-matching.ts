@@ -1,17 +1,17 @@
 // Stores the state of the matching: tickets, and the profiles of seen nodes.
 import * as z from "zod";
 import { Profile } from "#shared/protocol/requirements.ts";
-import type { StoredKind } from "./nodes/node-profiles.ts";
+import type { StoredProfile } from "./nodes/node-profiles.ts";
 import { STORED_PREFIXES, type Write } from "./steps.ts";
 import { Ticket } from "./waiting/tickets.ts";
 
-const StoredKindRow = z.object({ profile: Profile, isConnected: z.boolean(), seenAt: z.number() });
+const StoredProfileRow = z.object({ profile: Profile, isConnected: z.boolean(), seenAt: z.number() });
 
 /** Reads the stored state. Rows that cannot be read are deleted: jobs advertise again, and nodes connect again. */
-export function loadMatching(kv: SyncKvStorage): { tickets: Ticket[]; kinds: StoredKind[] } {
+export function loadMatching(kv: SyncKvStorage): { tickets: Ticket[]; profiles: StoredProfile[] } {
   return {
     tickets: load(kv, STORED_PREFIXES.tickets, Ticket),
-    kinds: load(kv, STORED_PREFIXES.kinds, StoredKindRow),
+    profiles: load(kv, STORED_PREFIXES.profiles, StoredProfileRow),
   };
 }
 

@@ -6,7 +6,7 @@ import { PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 import { hubName } from "../../rpc/hub.ts";
 import type { SocketNode } from "../connections/node-connections.ts";
-import type { Allowance } from "../matching/nodes/health.ts";
+import type { Allowance } from "../matching/nodes/node-limits.ts";
 import type { Cordon } from "./cordons.ts";
 import type { GoneNode } from "./gone-nodes.ts";
 

@@ -36,6 +36,10 @@ export function addSlots(
   return { encode: ofEncode, inspect: Math.min(free.inspect + inspect, MAX_SLOTS, room - ofEncode) };
 }
 
+/** The account of a lease's job; "" if unknown. */
+export const accountOf = ({ accounts }: Pick<ConnectedNode, "accounts">, lease: string): string =>
+  accounts[parseLeaseId(lease)?.job ?? ""] ?? "";
+
 /** The number of running encodes. */
 export const busyEncodesOf = (leases: HeldLeases): number =>
   Object.entries(leases).filter(([lease, slotClass]) => slotClass === "encode" && !waitsForOthers(lease)).length;

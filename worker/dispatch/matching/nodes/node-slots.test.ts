@@ -8,8 +8,8 @@ import type { Match } from "../choose.ts";
 import { Matching } from "../matching.ts";
 import { offerOf } from "../testing/simulated-fleet.ts";
 import { addSlots, type ConnectedNode } from "./connected-node.ts";
-import { freeSlots, HOLD_MS } from "./held-slots.ts";
-import { Roster } from "./roster.ts";
+import { type Claim, slotsOf } from "./node-slots.ts";
+import { HOLD_MS, Roster } from "./roster.ts";
 
 const PROFILE: Profile = {
   pool: "default",
@@ -138,27 +138,27 @@ describe("source fetches", () => {
   });
 });
 
-it("gives no slot to an inspection while a job is being asked for that slot", () => {
-  expect(freeSlots({ free: { inspect: 1, encode: 0 }, leases: {} }, 0, { inspect: 0, encode: 1 }).inspect).toBe(0);
+const of = { nodeId: "n", session: "s", profile: PROFILE, accounts: {}, draining: false, heardAt: 0 };
+const freeOf = (node: Pick<ConnectedNode, "free" | "leases">, claims: readonly Claim[] = []) =>
+  slotsOf({ ...of, ...node }, { claims, limit: null, isHolding: () => true }).free;
+
+it("gives no slot to an inspection while the job of a match may claim that slot for an encode", () => {
+  const claim: Claim = { ticket: { slotClass: "encode", accountId: "a" }, slots: 1 };
+  expect(freeOf({ free: { inspect: 1, encode: 0 }, leases: {} }, [claim]).inspect).toBe(0);
 });
 
 it("holds an encode slot for each source that is being fetched", () => {
   const leases = { "A.inspect.1": "inspect", "B.encode.1": "encode" } as const;
-  expect(freeSlots({ free: { inspect: 31, encode: 3 }, leases }, 1)).toEqual({ inspect: 2, encode: 2 });
-  expect(freeSlots({ free: { inspect: 31, encode: 0 }, leases }, 1)).toEqual({ inspect: 0, encode: 0 });
-  expect(freeSlots({ free: { inspect: 4, encode: 0 }, leases: {} }, 0)).toEqual({ inspect: 4, encode: 0 });
+  expect(freeOf({ free: { inspect: 31, encode: 3 }, leases })).toEqual({ inspect: 2, encode: 2 });
+  expect(freeOf({ free: { inspect: 31, encode: 0 }, leases })).toEqual({ inspect: 0, encode: 0 });
+  expect(freeOf({ free: { inspect: 4, encode: 0 }, leases: {} })).toEqual({ inspect: 4, encode: 0 });
 });
 
 it("holds no slot for a source that takes too long", () => {
   const roster = new Roster();
   const matching = new Matching(roster);
-  const of = { session: "s", profile: PROFILE, accounts: {}, draining: false, heardAt: 0 };
-  roster.add({
-    nodeId: "n",
-    free: { inspect: 31, encode: 1 },
-    leases: { "AAAAAAAAAAAAAA.inspect.1": "inspect" },
-    ...of,
-  });
+  const leases = { "AAAAAAAAAAAAAA.inspect.1": "inspect" as const };
+  roster.add({ ...of, free: { inspect: 31, encode: 1 }, leases });
   const offers = [offerOf("b")];
   const { matches, wakeAt } = matching.step({ kind: "advertise", offers }, 20_000);
   expect([matches, wakeAt]).toEqual([[], 20_000 + HOLD_MS]);

@@ -1,84 +1,59 @@
-// The number of a node's usable slots: the offered slots, minus limited slots and slots held for sources.
+// The slots of a node that tasks may use, and their uses. Each job is encoded on the node that has its source. So a
+// node fetches a source only if it has a free encode slot, and the hub holds this slot for the job's encode. Pure.
 import { waitsForOthers } from "#shared/ids.ts";
 import type { SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
-import type { ConnectedNode } from "./connected-node.ts";
-import { freeSlots } from "./held-slots.ts";
+import { accountOf, type ConnectedNode } from "./connected-node.ts";
 
-/** Number of further tasks that a node may get, whatever it offers; absent: no limit. */
-export type Limit = 0 | 1;
+/** Slots of a node that the job of a match has not claimed yet. */
+export type Claim = {
+  readonly ticket: { readonly slotClass: SlotClass; readonly accountId: string };
+  readonly slots: number;
+};
 
-export class SlotRules {
-  /** Running claims for each node. */
-  readonly #claims = new Map<string, SlotCounts>();
-  readonly #limits = new Map<string, Limit>();
-  /** Inspections whose encode slot is no longer held. */
-  readonly #late = new Set<string>();
+export type NodeRules = {
+  readonly claims: Iterable<Claim>;
+  /** Number of further tasks that the node may get, whatever it offers; null: no limit. */
+  readonly limit: 0 | 1 | null;
+  /** True if the hub holds an encode slot for an inspection. */
+  readonly isHolding: (lease: string) => boolean;
+};
 
-  accepts({ nodeId, draining }: ConnectedNode): boolean {
-    return !draining && this.#limits.get(nodeId) !== 0;
+/** The uses of an account's slots: tasks of a class, and encode slots held for inspections. */
+export type SlotUse = SlotClass | "held encode";
+
+export type NodeSlots = {
+  /** True if the node accepts work. */
+  readonly accepts: boolean;
+  /** Free slots for any work. */
+  readonly free: SlotCounts;
+  /** Free slots for work whose source the node has, including the slots held for such work. */
+  readonly forSources: SlotCounts;
+  /** Slots with tasks. Tasks that wait for other tasks need no slot. */
+  readonly uses: readonly { readonly use: SlotUse; readonly accountId: string; readonly slots: number }[];
+};
+
+export function slotsOf(node: ConnectedNode, { claims, limit, isHolding }: NodeRules): NodeSlots {
+  const tasks = Object.entries(node.leases)
+    .filter(([lease]) => !waitsForOthers(lease))
+    .map(([lease, use]) => ({ use, accountId: accountOf(node, lease), slots: 1, holds: isHolding(lease) }));
+  for (const { ticket, slots } of claims) {
+    tasks.push({ use: ticket.slotClass, accountId: ticket.accountId, slots, holds: true });
   }
-
-  /** The number of a node's free slots of a class for any work. */
-  freeOf(node: ConnectedNode, slotClass: SlotClass): number {
-    return Math.min(this.freeForSources(node, slotClass), this.#unheld(node)[slotClass]);
-  }
-
-  /** The number of free slots for work whose source the node has, including the slots held for such work. */
-  freeForSources(node: ConnectedNode, slotClass: SlotClass): number {
-    if (!this.accepts(node)) return 0;
-    const limit = this.#limits.get(node.nodeId);
-    if (limit === undefined) return node.free[slotClass];
-    const isBusy = !Object.keys(node.leases).every(waitsForOthers) || this.#claims.has(node.nodeId);
-    return isBusy ? 0 : Math.min(limit, node.free[slotClass]);
-  }
-
-  /** Adds tasks that are being claimed for a node; a negative count removes them. */
-  claim(nodeId: string, slotClass: SlotClass, count: number): void {
-    const claims = { ...(this.#claims.get(nodeId) ?? { inspect: 0, encode: 0 }) };
-    claims[slotClass] += count;
-    if (claims.inspect + claims.encode === 0) this.#claims.delete(nodeId);
-    else this.#claims.set(nodeId, claims);
-  }
-
-  /**
-   * The free slots of a node, and the slots of running claims. If the claims are lost, the node still has these slots.
-   */
-  offeredBy({ nodeId, free }: ConnectedNode): SlotCounts {
-    const { inspect = 0, encode = 0 } = this.#claims.get(nodeId) ?? {};
-    return { inspect: free.inspect + inspect, encode: free.encode + encode };
-  }
-
-  limitOf(nodeId: string): Limit | null {
-    return this.#limits.get(nodeId) ?? null;
-  }
-
-  limit(nodeId: string, limit: Limit | null): void {
-    if (limit === null) this.#limits.delete(nodeId);
-    else this.#limits.set(nodeId, limit);
-  }
-
-  limited(): Iterable<string> {
-    return this.#limits.keys();
-  }
-
-  /** True if an encode slot is held for an inspection. */
-  isHeldFor(lease: string): boolean {
-    return !this.#late.has(lease);
-  }
-
-  endHold(lease: string): void {
-    this.#late.add(lease);
-  }
-
-  /** Forgets an inspection that has ended. */
-  forget(lease: string): void {
-    this.#late.delete(lease);
-  }
-
-  #unheld(node: ConnectedNode): SlotCounts {
-    const leases = Object.entries(node.leases);
-    const held = leases.filter(([lease, slotClass]) => slotClass === "inspect" && this.isHeldFor(lease));
-    const claims = this.#claims.get(node.nodeId);
-    return freeSlots(node, held.length + (claims?.inspect ?? 0), claims);
-  }
+  const held = tasks.filter(({ use, holds }) => use === "inspect" && holds);
+  const accepts = !node.draining && limit !== 0;
+  const most = !accepts || (limit !== null && tasks.length > 0) ? 0 : (limit ?? Infinity);
+  const forSources = { inspect: Math.min(node.free.inspect, most), encode: Math.min(node.free.encode, most) };
+  const unheld = Math.max(0, node.free.encode - held.reduce((sum, { slots }) => sum + slots, 0));
+  // A node without encode slots only inspects.
+  const encodes =
+    node.free.encode > 0 || [...tasks.map(({ use }) => use), ...Object.values(node.leases)].includes("encode");
+  return {
+    accepts,
+    free: {
+      encode: Math.min(forSources.encode, unheld),
+      inspect: Math.min(forSources.inspect, encodes ? unheld : Infinity),
+    },
+    forSources,
+    uses: [...tasks, ...held.map((task) => ({ ...task, use: "held encode" as const }))],
+  };
 }

@@ -1,70 +1,87 @@
-// The connected nodes, with indexes to find a node without iterating over all of them.
-import { waitsForOthers } from "#shared/ids.ts";
+// The connected nodes, and the sums over them. The part of a node in the sums is derived from the node alone. A change
+// of the node replaces its part.
+import { parseLeaseId } from "#shared/ids.ts";
 import { SLOT_CLASSES, type SlotClass, type SlotCounts } from "#shared/protocol/tasks.ts";
 import type { LeaseHolder, LeaseHolding } from "../../../rpc/hub.ts";
-import type { ConnectedNode } from "./connected-node.ts";
-import { Kinds, type Use } from "./node-profiles.ts";
-import { type Limit, SlotRules } from "./node-slots.ts";
-import { accountOf, type Running, RunningLeases } from "./running-leases.ts";
+import { addTo, removeFrom } from "../sets.ts";
+import { accountOf, type ConnectedNode, type HeldLeases } from "./connected-node.ts";
+import { NodeProfiles, type ProfileNodes } from "./node-profiles.ts";
+import { type Claim, type NodeRules, type NodeSlots, type SlotUse, slotsOf } from "./node-slots.ts";
+
+/** Maximum time of a hold of an encode slot: a slower source does not keep a machine idle. */
+export const HOLD_MS = 5 * 60_000;
+const NO_SLOTS: SlotCounts = { inspect: 0, encode: 0 };
+
+/** A lease that has left its node. */
+export type EndedLease = {
+  readonly lease: string;
+  readonly jobId: string;
+  readonly accountId: string;
+  readonly nodeId: string;
+  readonly slotClass: SlotClass;
+};
+
+type Member<Node> = {
+  readonly node: Node;
+  readonly claims: Set<Claim>;
+  readonly profile: ProfileNodes<Node>;
+  /** The node's part in the sums. */
+  slots: NodeSlots;
+};
 
 export class Roster<Node extends ConnectedNode = ConnectedNode> {
-  readonly kinds = new Kinds<Node>();
-  readonly #nodes = new Map<string, Node>();
-  readonly #running = new RunningLeases<Node>();
-  /** Number of tasks of each account on all nodes, including tasks of running claims. */
-  readonly #tasks = new Map<string, number>();
-  readonly #slots = new SlotRules();
-  #ended: Running[] = [];
+  readonly profiles = new NodeProfiles<Node>();
+  readonly #members = new Map<string, Member<Node>>();
+  readonly #holders = new Map<string, Node>();
+  readonly #limits = new Map<string, NodeRules["limit"]>();
+  /** End of each hold of an encode slot by an inspection, and the time of the last search for ended holds. */
+  #holdsUntil: ReadonlyMap<string, number> = new Map();
+  #searchedAt = 0;
+  readonly #sums = new Map<string, number>();
+  #ended: EndedLease[] = [];
 
   /** The number of slots of a class, free or in use, of a pool's nodes that accept work. */
   slots(pool: string, slotClass: SlotClass): number {
-    return this.kinds.pool(pool).slots[slotClass];
+    return this.#sums.get(`slots ${slotClass} ${pool}`) ?? 0;
   }
 
-  /** The number of free slots among these. */
+  /** The number of these nodes' free slots for any work. */
   free(pool: string, slotClass: SlotClass): number {
-    return this.kinds.pool(pool).free[slotClass];
+    return this.#sums.get(`free ${slotClass} ${pool}`) ?? 0;
   }
 
-  /** The number of these slots that an account uses. */
-  held(pool: string, use: Use, accountId: string): number {
-    return this.kinds.pool(pool).held[use].get(accountId) ?? 0;
+  /** The number of these nodes' slots that an account uses, including the slots of running claims. */
+  held(pool: string, use: SlotUse, accountId: string): number {
+    return this.#sums.get(`${use} ${pool} ${accountId}`) ?? 0;
   }
 
-  /** The number of an account's tasks on all nodes. */
+  /** The number of an account's tasks on all nodes, including tasks of running claims. */
   tasksOf(accountId: string): number {
-    return this.#tasks.get(accountId) ?? 0;
+    return this.#sums.get(`tasks ${accountId}`) ?? 0;
   }
 
-  /** Counts slots as used by an account until its job has claimed them. A negative count ends the reservation. */
-  reserve({ nodeId, profile }: Node, slotClass: SlotClass, accountId: string, count: number): void {
-    const node = this.get(nodeId);
-    if (node) this.#unindex(node);
-    this.#slots.claim(nodeId, slotClass, count);
-    if (node) this.#index(node);
-    this.kinds.pool(profile.pool).slots[slotClass] += count;
-    this.#addTasks(accountId, count);
-    this.kinds.addHeld(profile.pool, slotClass, accountId, count);
-    if (slotClass === "inspect") this.kinds.addHeld(profile.pool, "held encode", accountId, count);
-  }
-
-  values(): Iterable<Node> {
-    return this.#nodes.values();
+  values(): Node[] {
+    return [...this.#members.values()].map(({ node }) => node);
   }
 
   get(nodeId: string): Node | null {
-    return this.#nodes.get(nodeId) ?? null;
+    return this.#members.get(nodeId)?.node ?? null;
   }
 
   /** The node of this id, if it accepts work. */
-  accepter(nodeId: string): Node | null {
-    const node = this.get(nodeId);
-    return node && this.#slots.accepts(node) ? node : null;
+  acceptingNode(nodeId: string): Node | null {
+    const member = this.#members.get(nodeId);
+    return member?.slots.accepts ? member.node : null;
+  }
+
+  /** The connected nodes with the profile of a node. */
+  profileOf(node: Node): ProfileNodes<Node> | null {
+    return this.#memberOf(node)?.profile ?? null;
   }
 
   /** The node that holds a lease. */
   holder(lease: string): Node | null {
-    return this.#running.holder(lease);
+    return this.#holders.get(lease) ?? null;
   }
 
   /** State of a lease at its node. Another process of the node does not hold the lease. */
@@ -76,129 +93,144 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
 
   /** The number of a node's free slots of a class for any work. */
   freeOf(node: Node, slotClass: SlotClass): number {
-    return this.#slots.freeOf(node, slotClass);
+    return this.#memberOf(node)?.slots.free[slotClass] ?? 0;
   }
 
-  /** The number of free slots for work whose source the node has, including the slots held for such work. */
+  /** The number of a node's free slots for work whose source the node has, including the slots held for such work. */
   freeForSources(node: Node, slotClass: SlotClass): number {
-    return this.#slots.freeForSources(node, slotClass);
+    return this.#memberOf(node)?.slots.forSources[slotClass] ?? 0;
   }
 
-  /** The slots that a node would offer if the hub lost its memory now. */
+  /** The slots that a node would offer if the hub lost its memory, and thus the running claims, now. */
   offeredBy(node: Node): SlotCounts {
-    return this.#slots.offeredBy(node);
-  }
-
-  /** Ends the hold of an encode slot for an inspection. */
-  endHold(lease: string): void {
-    const node = this.holder(lease);
-    if (!node || !this.#slots.isHeldFor(lease)) return;
-    this.#unindex(node);
-    this.#slots.endHold(lease);
-    this.#index(node);
+    const offered = { ...node.free };
+    for (const { ticket, slots } of this.#memberOf(node)?.claims ?? []) offered[ticket.slotClass] += slots;
+    return offered;
   }
 
   /** Adds a node. The caller first removes an older node of the same id. */
   add(node: Node): void {
-    this.#nodes.set(node.nodeId, node);
-    this.kinds.connect(node, 1);
-    this.#index(node);
+    const profile = this.profiles.connect(node.profile, 1);
+    const slots = { accepts: false, free: NO_SLOTS, forSources: NO_SLOTS, uses: [] };
+    const member = { node, profile, claims: new Set<Claim>(), slots };
+    this.#members.set(node.nodeId, member);
+    for (const lease of Object.keys(node.leases)) this.#holders.set(lease, node);
+    this.#replacePart(member);
   }
 
   remove(node: Node): void {
-    if (this.#nodes.get(node.nodeId) !== node) return;
-    this.#nodes.delete(node.nodeId);
-    this.#unindex(node);
-    this.#end(node, Object.keys(node.leases));
-    this.kinds.connect(node, -1);
+    const member = this.#memberOf(node);
+    if (!member) return;
+    this.#members.delete(node.nodeId);
+    this.#count(member, -1);
+    this.#endLeases(node, {});
+    this.profiles.connect(node.profile, -1);
   }
 
   /** Changes a node, even if it was removed. Its profile never changes. */
   change(node: Node, patch: Partial<ConnectedNode>): void {
-    const isListed = this.#nodes.get(node.nodeId) === node;
-    if (isListed) this.#unindex(node);
-    const { leases = node.leases } = patch;
-    if (isListed)
-      this.#end(
-        node,
-        Object.keys(node.leases).filter((lease) => !Object.hasOwn(leases, lease)),
-      );
+    const member = this.#memberOf(node);
+    if (member && patch.leases) {
+      this.#endLeases(node, patch.leases);
+      for (const lease of Object.keys(patch.leases)) this.#holders.set(lease, node);
+    }
     Object.assign(node, patch);
-    if (isListed) this.#index(node);
+    if (member) this.#replacePart(member);
   }
 
-  /** Limits the number of tasks that a node gets at a time; null: no limit. */
-  limit(nodeId: string, limit: Limit | null): void {
-    if (this.#slots.limitOf(nodeId) === limit) return;
-    const node = this.get(nodeId);
-    if (node) this.#unindex(node);
-    this.#slots.limit(nodeId, limit);
-    if (node) this.#index(node);
+  /** Uses slots of a node for an account until the job of a match has claimed them. */
+  reserve(node: Node, claim: Claim): void {
+    this.#memberOf(node)?.claims.add(claim);
+    const { ticket, slots } = claim;
+    this.change(node, { free: { ...node.free, [ticket.slotClass]: node.free[ticket.slotClass] - slots } });
   }
 
-  /** The nodes with a limit. */
-  limited(): Iterable<string> {
-    return this.#slots.limited();
+  /** Ends a reservation, and changes its node. */
+  claimed(node: Node, claim: Claim, patch: Partial<ConnectedNode>): void {
+    this.#memberOf(node)?.claims.delete(claim);
+    this.change(node, patch);
+  }
+
+  /** Limits the number of tasks that a node gets at a time, also while it is not connected; null: no limit. */
+  limit(nodeId: string, limit: NodeRules["limit"]): void {
+    if ((this.#limits.get(nodeId) ?? null) === limit) return;
+    this.#limits.set(nodeId, limit);
+    const member = this.#members.get(nodeId);
+    if (member) this.#replacePart(member);
+  }
+
+  /** Ends the holds of encode slots that have lasted too long. Returns the time at which the next hold ends. */
+  endHolds(now: number): number {
+    const before = this.#holdsUntil;
+    const holdsUntil = new Map<string, number>();
+    this.#holdsUntil = holdsUntil;
+    this.#searchedAt = now;
+    let nextEnd = Infinity;
+    for (const member of this.#members.values()) {
+      for (const [lease, slotClass] of Object.entries(member.node.leases)) {
+        if (slotClass !== "inspect") continue;
+        const until = before.get(lease) ?? now + HOLD_MS;
+        holdsUntil.set(lease, until);
+        if (until <= now) this.#replacePart(member);
+        else nextEnd = Math.min(nextEnd, until);
+      }
+    }
+    return nextEnd;
   }
 
   /** The leases that have left their nodes since the last call. */
-  takeEnded(): Running[] {
+  takeEnded(): EndedLease[] {
     const ended = this.#ended;
     this.#ended = [];
     return ended;
   }
 
-  /** The leases of all nodes. */
-  running(): Iterable<Running> {
-    return this.#running.values();
+  #memberOf(node: Node): Member<Node> | null {
+    const member = this.#members.get(node.nodeId);
+    return member?.node === node ? member : null;
   }
 
-  #index(node: Node): void {
-    this.#running.add(node);
-    this.#count(node, 1);
-  }
-
-  #unindex(node: Node): void {
-    this.#count(node, -1);
-    // The tasks were counted for the account that was known so far.
-    for (const lease of Object.keys(node.leases)) {
-      if (!waitsForOthers(lease)) this.#addTasks(accountOf(node, lease), -1);
+  /** Ends the leases of a node that are not among its next leases, unless a newer connection of the node has them. */
+  #endLeases(node: Node, next: HeldLeases): void {
+    for (const [lease, slotClass] of Object.entries(node.leases)) {
+      if (Object.hasOwn(next, lease) || this.holder(lease) !== node) continue;
+      this.#holders.delete(lease);
+      const jobId = parseLeaseId(lease)?.job ?? "";
+      this.#ended.push({ lease, jobId, accountId: accountOf(node, lease), nodeId: node.nodeId, slotClass });
     }
   }
 
-  #count(node: Node, sign: 1 | -1): void {
-    const pool = this.kinds.pool(node.profile.pool);
-    const accepts = this.#slots.accepts(node);
-    for (const [lease, slotClass] of Object.entries(node.leases)) {
-      if (waitsForOthers(lease)) continue;
-      const accountId = accountOf(node, lease);
-      if (sign > 0) this.#addTasks(accountId, 1);
+  #replacePart(member: Member<Node>): void {
+    this.#count(member, -1);
+    const { node, claims } = member;
+    const limit = this.#limits.get(node.nodeId) ?? null;
+    const isHolding = (lease: string): boolean => (this.#holdsUntil.get(lease) ?? Infinity) > this.#searchedAt;
+    member.slots = slotsOf(node, { claims, limit, isHolding });
+    this.#count(member, 1);
+  }
+
+  /** Adds the part of a node to the sums (1), or subtracts it (-1). */
+  #count({ node, profile, slots: { accepts, uses, free, forSources } }: Member<Node>, sign: 1 | -1): void {
+    const { pool } = node.profile;
+    for (const { use, accountId, slots } of uses) {
+      if (use !== "held encode") this.#add(`tasks ${accountId}`, sign * slots);
       if (!accepts) continue;
-      pool.slots[slotClass] += sign;
-      this.kinds.addHeld(node.profile.pool, slotClass, accountId, sign);
-      const isHolding = slotClass === "inspect" && this.#slots.isHeldFor(lease);
-      if (isHolding) this.kinds.addHeld(node.profile.pool, "held encode", accountId, sign);
+      this.#add(`${use} ${pool} ${accountId}`, sign * slots);
+      this.#add(`slots ${use} ${pool}`, sign * slots);
     }
     if (!accepts) return;
-    const kind = this.kinds.of(node);
-    kind.accepting += sign;
+    profile.accepting += sign;
     for (const slotClass of SLOT_CLASSES) {
-      const free = this.freeOf(node, slotClass);
-      pool.slots[slotClass] += sign * this.freeForSources(node, slotClass);
-      pool.free[slotClass] += sign * free;
-      kind.level(slotClass, node, free, sign > 0);
+      this.#add(`slots ${slotClass} ${pool}`, sign * forSources[slotClass]);
+      this.#add(`free ${slotClass} ${pool}`, sign * free[slotClass]);
+      const update = sign > 0 ? addTo : removeFrom;
+      if (free[slotClass] > 0) update(profile.byFree[slotClass], free[slotClass], node);
     }
   }
 
-  #end(node: Node, leases: readonly string[]): void {
-    const ended = this.#running.end(node, leases);
-    for (const { lease } of ended) this.#slots.forget(lease);
-    this.#ended.push(...ended);
-  }
-
-  #addTasks(accountId: string, count: number): void {
-    const tasks = this.tasksOf(accountId) + count;
-    if (tasks === 0) this.#tasks.delete(accountId);
-    else this.#tasks.set(accountId, tasks);
+  #add(name: string, count: number): void {
+    const sum = (this.#sums.get(name) ?? 0) + count;
+    if (sum === 0) this.#sums.delete(name);
+    else this.#sums.set(name, sum);
   }
 }

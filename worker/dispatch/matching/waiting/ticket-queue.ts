@@ -2,6 +2,7 @@
 import { signatureOf } from "#shared/protocol/requirements.ts";
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 import type { Roster } from "../nodes/roster.ts";
+import { addTo, removeFrom } from "../sets.ts";
 import type { Account, Accounts } from "./accounts.ts";
 import { isStale, type Ticket, ticketKey } from "./tickets.ts";
 
@@ -9,7 +10,7 @@ import { isStale, type Ticket, ticketKey } from "./tickets.ts";
 export type Entry = {
   readonly key: string;
   readonly account: Account;
-  /** Equal for tickets that suit the same kinds of nodes equally well. */
+  /** Key of the ticket's requirements and preferences: equal keys suit the same nodes equally well. */
   readonly suits: string;
   /** The region near its source; null: unknown. */
   readonly near: string | null;
@@ -21,7 +22,7 @@ export type Entry = {
 /** A node may get no task because it already works on the same tasks. The second node proves that there are none. */
 const MAX_EMPTY_CLAIMS = 2;
 
-export class Waiting {
+export class TicketQueue {
   readonly #roster: Pick<Roster, "get">;
   readonly #accounts: Accounts;
   /** Tickets in the order of their last advertisement. */
@@ -40,6 +41,16 @@ export class Waiting {
 
   get size(): number {
     return this.#entries.size;
+  }
+
+  /** The number of accounts with tickets. */
+  get accounts(): number {
+    return this.#ofAccounts.size;
+  }
+
+  /** True if the account has tickets. */
+  has(account: Account): boolean {
+    return this.#ofAccounts.has(account);
   }
 
   values(): Iterable<Entry> {
@@ -78,7 +89,7 @@ export class Waiting {
   }
 
   /** Takes some of a ticket's tasks. */
-  take(entry: Entry, count: number): void {
+  pop(entry: Entry, count: number): void {
     const { ticket } = entry;
     const rest = ticket.count - count;
     // A job with an outdated count is called until it has no task left.
@@ -86,7 +97,7 @@ export class Waiting {
     else this.#remove(entry);
   }
 
-  /** Returns tasks that were taken. They wait until `notBefore`, unless the job has advertised again meanwhile. */
+  /** Returns tasks that were taken. They wait until `notBefore`, unless the job has advertised again since then. */
   giveBack(ticket: Ticket, count: number, notBefore: number, now: number): void {
     const rest = this.#entries.get(ticketKey(ticket))?.ticket;
     if (rest && rest.advertisedAt !== ticket.advertisedAt) return;
@@ -128,11 +139,10 @@ export class Waiting {
   }
 
   #add(ticket: Ticket, key: string, nearBefore: string | null): void {
-    const { accountId, weight, maxRunning, slotClass, requirements, prefer, steady } = ticket;
+    const { accountId, weight, maxRunning, requirements, prefer, steady } = ticket;
     const account = this.#accounts.get(accountId);
     account.weight = weight;
     account.maxRunning = maxRunning;
-    this.#accounts.count(account, slotClass, 1);
     const near = (prefer === null ? null : this.#roster.get(prefer)?.profile.region) ?? nearBefore;
     const suits = [signatureOf(requirements), near ?? "", steady ? "steady" : ""].join("\n");
     const entry: Entry = { key, account, suits, near, ticket, emptyClaims: 0 };
@@ -150,20 +160,7 @@ export class Waiting {
     removeFrom(this.#ofAccounts, account, entry);
     removeFrom(this.#withSource, account, entry);
     removeFrom(this.#ofJobs, jobKey(ticket), entry);
-    this.#accounts.count(account, ticket.slotClass, -1);
   }
 }
 
 const jobKey = ({ jobId, slotClass }: Pick<Ticket, "jobId" | "slotClass">): string => `${slotClass} ${jobId}`;
-
-function addTo<Key>(sets: Map<Key, Set<Entry>>, key: Key, entry: Entry): void {
-  const known = sets.get(key);
-  if (known) known.add(entry);
-  else sets.set(key, new Set([entry]));
-}
-
-function removeFrom<Key>(sets: Map<Key, Set<Entry>>, key: Key, entry: Entry): void {
-  const known = sets.get(key);
-  known?.delete(entry);
-  if (known?.size === 0) sets.delete(key);
-}

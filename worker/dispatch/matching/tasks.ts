@@ -1,22 +1,22 @@
-// Handles the tasks that leave their nodes: the time that their accounts used, their outcomes, and the faults of their
-// nodes.
-import { parseLeaseId } from "#shared/ids.ts";
+// Follows the tasks on nodes: the time that their accounts use, their outcomes, and the faults of their nodes.
+import { parseLeaseId, waitsForOthers } from "#shared/ids.ts";
 import type { TaskOutcome } from "#shared/protocol/frames.ts";
 import { DURATION_BOUNDS_S, type EndOfTask, type TaskReport } from "../../rpc/hub-reports.ts";
-import type { Charges } from "./charges.ts";
 import type { NodeLimits } from "./nodes/node-limits.ts";
-import type { Roster } from "./nodes/roster.ts";
-import type { Running } from "./nodes/running-leases.ts";
+import type { EndedLease, Roster } from "./nodes/roster.ts";
+import type { Accounts } from "./waiting/accounts.ts";
 
 type Deps = {
   readonly roster: Pick<Roster, "holder" | "get">;
-  readonly charges: Charges;
+  readonly accounts: Accounts;
   readonly limits: NodeLimits;
 };
 
-export class EndedTasks {
+export class Tasks {
   readonly #deps: Deps;
   readonly #times = new TaskTimes();
+  /** Start of each task that needs a slot; ms since 1970. */
+  readonly #startedAt = new Map<string, number>();
   /** Outcomes of tasks whose nodes are about to release them. */
   readonly #outcomes = new Map<string, TaskOutcome>();
 
@@ -28,9 +28,12 @@ export class EndedTasks {
     return this.#times.report();
   }
 
-  /** Counts tasks that nodes have got. */
-  started(leases: readonly string[]): void {
-    for (const lease of leases) this.#times.started(lease);
+  /** Handles tasks that a node has got. They have no time if the node has gone. */
+  started(leases: readonly string[], isConnected: boolean, now: number): void {
+    for (const lease of leases) {
+      this.#times.started(lease);
+      if (isConnected && !waitsForOthers(lease)) this.#startedAt.set(lease, now);
+    }
   }
 
   /** Records how the tasks of these leases ended, before their node releases them from the roster. */
@@ -39,13 +42,15 @@ export class EndedTasks {
   }
 
   /** Handles a task that has left the roster. The task continues if a newer connection of its node still has it. */
-  ended(running: Running, now: number): void {
-    const { roster, charges, limits } = this.#deps;
-    const { lease, jobId, nodeId } = running;
+  ended({ lease, jobId, accountId, nodeId, slotClass }: EndedLease, now: number): void {
+    const { roster, accounts, limits } = this.#deps;
     if (roster.holder(lease)) return;
-    const seconds = charges.ended(running, now);
+    const startedAt = this.#startedAt.get(lease);
+    const seconds = startedAt === undefined ? null : (now - startedAt) / 1000;
     const end = roster.get(nodeId) === null ? "lost" : (this.#outcomes.get(lease) ?? "released");
+    this.#startedAt.delete(lease);
     this.#outcomes.delete(lease);
+    if (seconds !== null) accounts.ended(accountId, slotClass, seconds, now);
     this.#times.ended(lease, seconds, end);
     limits.ended(nodeId, jobId, now);
   }
