@@ -13,9 +13,8 @@ const HEADERS = {
 const BODY = '{"test": 2432232314}';
 const OTHER = `whsec_${btoa("another secret of 24 byte")}`;
 
-export const WEBHOOK_CASES: readonly Case[] = [
-  [
-    "a webhook is verified from a Request, Headers, headers of Node, text and bytes, with one of several secrets",
+export const WEBHOOK_CASES = Object.entries<Case[1]>({
+  "a webhook is verified from a Request, Headers, headers of Node, text and bytes, with one of several secrets":
     async () => {
       const expected = { test: 2432232314 };
       const options = { now: NOW };
@@ -27,30 +26,26 @@ export const WEBHOOK_CASES: readonly Case[] = [
       const rotated = { ...HEADERS, "webhook-signature": `v1,AAAA v2,x ${HEADERS["webhook-signature"]}` };
       equal(await verifyWebhook({ headers: rotated, body: BODY }, SECRET, { now: NOW + 299_000 }), expected);
     },
-  ],
-  [
-    "a webhook with another body, time, id, secret or signature is refused",
-    async () => {
-      const rows: [Partial<Record<keyof typeof HEADERS, string>>, string, string, number][] = [
-        [{}, `${BODY} `, SECRET, NOW],
-        [{}, BODY, OTHER, NOW],
-        [{}, BODY, "", NOW],
-        [{}, BODY, SECRET, NOW + 301_000],
-        [{}, BODY, SECRET, NOW - 301_000],
-        [{ "webhook-id": "msg_1" }, BODY, SECRET, NOW],
-        [{ "webhook-id": "" }, BODY, SECRET, NOW],
-        [{ "webhook-timestamp": "1614265331" }, BODY, SECRET, NOW],
-        [{ "webhook-timestamp": "now" }, BODY, SECRET, NOW],
-        [{ "webhook-signature": "v1,%%%" }, BODY, SECRET, NOW],
-        [{ "webhook-signature": "v1," }, BODY, SECRET, NOW],
-        [{ "webhook-signature": HEADERS["webhook-signature"].replace("v1", "v1a") }, BODY, SECRET, NOW],
-      ];
-      for (const [changes, body, secret, now] of rows) {
-        const verified = verifyWebhook({ headers: { ...HEADERS, ...changes }, body }, secret, { now });
-        const error = await verified.catch((reason: unknown) => reason);
-        if (!(error instanceof WebhookError))
-          throw new Error(`Not refused: ${JSON.stringify([changes, body, secret, now])}`);
-      }
-    },
-  ],
-];
+  "a webhook with another body, time, id, secret or signature is refused": async () => {
+    const rows: [Partial<Record<keyof typeof HEADERS, string>>, string, string, number][] = [
+      [{}, `${BODY} `, SECRET, NOW],
+      [{}, BODY, OTHER, NOW],
+      [{}, BODY, "", NOW],
+      [{}, BODY, SECRET, NOW + 301_000],
+      [{}, BODY, SECRET, NOW - 301_000],
+      [{ "webhook-id": "msg_1" }, BODY, SECRET, NOW],
+      [{ "webhook-id": "" }, BODY, SECRET, NOW],
+      [{ "webhook-timestamp": "1614265331" }, BODY, SECRET, NOW],
+      [{ "webhook-timestamp": "now" }, BODY, SECRET, NOW],
+      [{ "webhook-signature": "v1,%%%" }, BODY, SECRET, NOW],
+      [{ "webhook-signature": "v1," }, BODY, SECRET, NOW],
+      [{ "webhook-signature": HEADERS["webhook-signature"].replace("v1", "v1a") }, BODY, SECRET, NOW],
+    ];
+    for (const [changes, body, secret, now] of rows) {
+      const verified = verifyWebhook({ headers: { ...HEADERS, ...changes }, body }, secret, { now });
+      const error = await verified.catch((reason: unknown) => reason);
+      if (!(error instanceof WebhookError))
+        throw new Error(`Not refused: ${JSON.stringify([changes, body, secret, now])}`);
+    }
+  },
+});

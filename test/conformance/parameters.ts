@@ -76,10 +76,10 @@ const tested =
   };
 
 /** By heading. Rows without a test of their own are parsed. */
-export const PARAMETERS: readonly (readonly [heading: string, proof: (row: Row) => Proof | null])[] = [
-  ["5. Output parameters", tested(EXTENSIONS, STREAMS)],
-  ["Audio tracks and languages", tested(AUDIO, PARSED)],
-  ["Captions and subtitles", tested(CAPTIONS, PARSED)],
-  ["Burnt-in captions", tested(BURN, STYLE)],
-  ["Loudness", tested(LOUDNESS, PARSED)],
-];
+export const PARAMETERS: Readonly<Record<string, (row: Row) => Proof | null>> = {
+  "5. Output parameters": tested(EXTENSIONS, STREAMS),
+  "Audio tracks and languages": tested(AUDIO, PARSED),
+  "Captions and subtitles": tested(CAPTIONS, PARSED),
+  "Burnt-in captions": tested(BURN, STYLE),
+  Loudness: tested(LOUDNESS, PARSED),
+};

@@ -15,17 +15,19 @@ export function proofOf(row: Row): Proof | null {
 // ── values of the contract's types ─────────────────────────────────────────────────────────────────────────────────
 
 const DATE = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4}$/;
-const TYPES = new Map<string, RegExp>([
-  ["string", /./],
-  ["string (`video` or `audio`)", /^(video|audio)$/],
-  ["string (fraction)", /^\d+\/\d+$/],
-  ["string (decimal seconds)", /^-?\d+\.\d+$/],
-  ["string (integer text)", /^\d+$/],
-  ["string (bytes, integer text)", /^\d+$/],
-  ["string (hexadecimal text)", /^0x[0-9a-f]+$/],
-  ["string (ratio `<n>:<n>`)", /^\d+:\d+$/],
-  ["string (address of the file)", /^http:\/\/127\.0\.0\.1:\d+\/\S+\.mp4$/],
-]);
+const TYPES = new Map(
+  Object.entries<RegExp>({
+    string: /./,
+    "string (`video` or `audio`)": /^(video|audio)$/,
+    "string (fraction)": /^\d+\/\d+$/,
+    "string (decimal seconds)": /^-?\d+\.\d+$/,
+    "string (integer text)": /^\d+$/,
+    "string (bytes, integer text)": /^\d+$/,
+    "string (hexadecimal text)": /^0x[0-9a-f]+$/,
+    "string (ratio `<n>:<n>`)": /^\d+:\d+$/,
+    "string (address of the file)": /^http:\/\/127\.0\.0\.1:\d+\/\S+\.mp4$/,
+  }),
+);
 
 /** Checks that a value has the type in the table of the contract. */
 function ofType(type: string, value: unknown): void {
@@ -86,46 +88,33 @@ const outputOf = (job: Job, key: string): Record<string, unknown> => {
 };
 const member = (job: Job, outputKey: string, name: string): unknown => outputOf(job, outputKey)[name];
 
-const jobFields = new Map<string, Proof["check"]>([
-  [
-    "id",
-    (evidence) =>
+const jobFields = new Map(
+  Object.entries<Proof["check"]>({
+    id: (evidence) =>
       expect([created(evidence).id, evidence.done.id]).toEqual(Array(2).fill(expect.stringMatching(/^\w{14}$/))),
-  ],
-  ["created_at", ({ done }) => expect(done.created_at).toMatch(DATE)],
-  [
-    "completed_at",
-    (evidence) => {
+    created_at: ({ done }) => expect(done.created_at).toMatch(DATE),
+    completed_at: (evidence) => {
       expect(created(evidence).completed_at).toBeNull();
       expect(evidence.done.completed_at).toMatch(DATE);
     },
-  ],
-  [
-    "status",
-    (evidence) => expect([created(evidence).status, evidence.done.status]).toEqual(["job.starting", "job.completed"]),
-  ],
-  ["progress", (evidence) => expect([created(evidence).progress, evidence.done.progress]).toEqual(["0%", "100%"])],
-  [
-    "input",
-    (evidence) =>
+    status: (evidence) =>
+      expect([created(evidence).status, evidence.done.status]).toEqual(["job.starting", "job.completed"]),
+    progress: (evidence) => expect([created(evidence).progress, evidence.done.progress]).toEqual(["0%", "100%"]),
+    input: (evidence) =>
       expect([created(evidence).input, evidence.done.input]).toEqual([
         { status: "input.starting", source: expect.any(String) },
         { status: "input.transferred", source: expect.any(String) },
       ]),
-  ],
-  [
-    "outputs",
-    (evidence) =>
+    outputs: (evidence) =>
       expect(created(evidence).outputs.map((output) => Object.keys(output))).toEqual(
         Array(9).fill(["key", "type", "format", "status"]),
       ),
-  ],
-]);
+  }),
+);
 
-const outputFields = new Map<string, Proof["check"]>([
-  [
-    "key",
-    ({ done }) =>
+const outputFields = new Map(
+  Object.entries<Proof["check"]>({
+    key: ({ done }) =>
       expect(done.outputs.map(({ key }: { key: string }) => key)).toEqual([
         "mp4:240p",
         "trailer:short",
@@ -137,31 +126,22 @@ const outputFields = new Map<string, Proof["check"]>([
         "stream",
         "httpstream:2",
       ]),
-  ],
-  [
-    "type",
-    ({ done }) =>
+    type: ({ done }) =>
       expect(["mp4:240p", "jpg:160x", "stream"].map((key) => member(done, key, "type"))).toEqual([
         "video",
         "image",
         "httpstream",
       ]),
-  ],
-  ["format", ({ done }) => expect(member(done, "trailer:short", "format")).toBe("mp4:x120::quality=3")],
-  [
-    "status",
-    ({ done }) =>
+    format: ({ done }) => expect(member(done, "trailer:short", "format")).toBe("mp4:x120::quality=3"),
+    status: ({ done }) =>
       expect(["mp4:240p", "jpg:160x", "mp4:hevc_1080p", "stream"].map((key) => member(done, key, "status"))).toEqual([
         "video.encoded",
         "image.created",
         "video.skipped",
         "httpstream.packaged",
       ]),
-  ],
-  ["url", ({ done }) => expect(member(done, "mp4:240p", "url")).toMatch(/^http:.*\/all\/240p\.mp4$/)],
-  [
-    "urls",
-    ({ done, playlists }) => {
+    url: ({ done }) => expect(member(done, "mp4:240p", "url")).toMatch(/^http:.*\/all\/240p\.mp4$/),
+    urls: ({ done, playlists }) => {
       const at = (name: string): unknown => expect.stringMatching(`^http:.*/all/${name}$`);
       expect(member(done, "jpg:160x", "urls")).toEqual(["01", "02", "03"].map((n) => at(`${n}\\.jpg`)));
       expect(member(done, "stream", "urls")).toEqual([
@@ -172,8 +152,8 @@ const outputFields = new Map<string, Proof["check"]>([
       const [hls, dash] = [expect.stringMatching(/^#EXTM3U\n/), expect.stringContaining("<MPD ")];
       expect(playlists).toEqual([hls, dash, hls]);
     },
-  ],
-]);
+  }),
+);
 
 const fieldsOf =
   (by: string, checks: ReadonlyMap<string, Proof["check"]>) =>
@@ -196,35 +176,28 @@ const requestField = ({ heading, name }: Row): Proof =>
     expect(response, `a request for ${field}`).toMatchObject({ status: 400, body: error });
   });
 
-const outputParameters = new Map<string, Proof["check"]>([
-  [
-    "key",
-    ({ done, indexedMetadata }) => {
+const outputParameters = new Map(
+  Object.entries<Proof["check"]>({
+    key: ({ done, indexedMetadata }) => {
       const statuses = ["trailer:short", "mp4:240p", "jpg:x100:1"].map((key) => member(done, key, "status"));
       expect(statuses).toEqual(["video.encoded", "video.encoded", "image.created"]);
       // `mp4:240p` is a single object without a key. `<format>:<index>` is another name for it.
       expect(indexedMetadata.status).toBe(200);
     },
-  ],
-  ["path", ({ done }) => expect(member(done, "trailer:short", "url")).toMatch(/\/all\/trailer\.mp4$/)],
-  ["if", ({ done }) => expect(member(done, "mp4:hevc_1080p", "status")).toBe("video.skipped")],
-  [
-    "duration",
-    ({ outputMetadata }) => {
+    path: ({ done }) => expect(member(done, "trailer:short", "url")).toMatch(/\/all\/trailer\.mp4$/),
+    if: ({ done }) => expect(member(done, "mp4:hevc_1080p", "status")).toBe("video.skipped"),
+    duration: ({ outputMetadata }) => {
       const { metadata } = outputMetadata.body as { metadata: Record<string, Probe> };
       expect(Math.abs(Number(metadata["trailer:short"]?.format.duration) - 1)).toBeLessThan(0.04);
     },
-  ],
-  ["number", ({ done }) => expect(member(done, "jpg:160x", "urls")).toHaveLength(3)],
-  [
-    "square",
-    ({ metadata }) => {
+    number: ({ done }) => expect(member(done, "jpg:160x", "urls")).toHaveLength(3),
+    square: ({ metadata }) => {
       const { outputs } = (metadata.body as { metadata: { outputs: Record<string, Probe>[] } }).metadata;
       const [image] = outputs.flatMap((output) => output["jpg:x100:1"]?.streams ?? []);
       expect(image).toMatchObject({ width: 100, height: 100 });
     },
-  ],
-]);
+  }),
+);
 
 /** A failed output, beside outputs that are made. The job is failed. */
 const ONE_OF_MANY = live("a job of which one output fails", ({ oneFailed }) => {
@@ -268,35 +241,28 @@ const errorCode = (code: string, http: string): Proof =>
 const INTERNAL = "%s becomes an error response without internal details";
 
 /** Codes that a healthy service does not return. */
-const ELSEWHERE = new Map<string, Proof>([
-  ["internal_error", testNamed("worker/http/responses/json-response.test.ts", INTERNAL)],
-  ["service_unavailable", testNamed("worker/http/responses/json-response.test.ts", INTERNAL)],
-  [
-    "rate_limited",
-    testNamed(
+const ELSEWHERE = new Map(
+  Object.entries<Proof>({
+    internal_error: testNamed("worker/http/responses/json-response.test.ts", INTERNAL),
+    service_unavailable: testNamed("worker/http/responses/json-response.test.ts", INTERNAL),
+    rate_limited: testNamed(
       "worker/http/responses/json-response.test.ts",
       "returns 429 for too many requests with the same key, but not for another key",
     ),
-  ],
-  [
-    "scope_missing",
-    testNamed("worker/http/auth/scopes.test.ts", "gets an error that names the missing scope and its own scopes"),
-  ],
-  [
-    "too_many_jobs",
-    testNamed(
+    scope_missing: testNamed(
+      "worker/http/auth/scopes.test.ts",
+      "gets an error that names the missing scope and its own scopes",
+    ),
+    too_many_jobs: testNamed(
       "worker/account/account-object.test.ts",
       "are rejected above its limit, except repeated requests and jobs of other accounts",
     ),
-  ],
-  [
-    "sealing_key_missing",
-    testNamed(
+    sealing_key_missing: testNamed(
       "worker/http/operator/admin-rotation.test.ts",
       "removes a sealing key after everything was sealed again, and reports the missing key before that",
     ),
-  ],
-]);
+  }),
+);
 
 const event = ({ name }: Row): Proof =>
   live("a received webhook", ({ events }) => {
@@ -317,12 +283,11 @@ const STREAM_METADATA = {
   },
 };
 
-const endpoints = new Map<string, Proof["check"]>([
-  ["POST /v2/jobs", accepted],
-  ["GET /v2/jobs/:jobid", ({ done }) => expect(done).toMatchObject({ status: "job.completed", progress: "100%" })],
-  [
-    "GET /v2/metadata/jobs/:jobid",
-    ({ metadata, done }) =>
+const endpoints = new Map(
+  Object.entries<Proof["check"]>({
+    "POST /v2/jobs": accepted,
+    "GET /v2/jobs/:jobid": ({ done }) => expect(done).toMatchObject({ status: "job.completed", progress: "100%" }),
+    "GET /v2/metadata/jobs/:jobid": ({ metadata, done }) =>
       expect(metadata).toMatchObject({
         status: 200,
         body: {
@@ -330,37 +295,36 @@ const endpoints = new Map<string, Proof["check"]>([
           metadata: { input: { streams: [{}, {}] }, outputs: [{ "mp4:240p": {} }, {}, {}, {}, {}, STREAM_METADATA] },
         },
       }),
-  ],
-  [
-    "GET /v2/metadata/jobs/:jobid/:source_or_output-key-name",
-    ({ inputMetadata, outputMetadata, done }) => {
+    "GET /v2/metadata/jobs/:jobid/:source_or_output-key-name": ({ inputMetadata, outputMetadata, done }) => {
       expect(inputMetadata).toMatchObject({
         status: 200,
         body: { job_id: done.id, metadata: { input: { format: {} } } },
       });
       expect(outputMetadata).toMatchObject({ status: 200, body: { metadata: { "trailer:short": { format: {} } } } });
     },
-  ],
-]);
+  }),
+);
 
-const PROOFS = new Map<string, (row: Row) => Proof | null>([
-  ["Job (as returned by the service)", fieldsOf("a job after its creation and after its completion", jobFields)],
-  ["Output (as returned inside a job)", fieldsOf("the outputs of a completed job", outputFields)],
-  ["Job creation request", requestField],
-  ["settings", requestField],
-  ["input", requestField],
-  ["storage", requestField],
-  ["notification", requestField],
-  ["outputs", fieldsOf("the outputs of a completed job", outputParameters)],
-  ["Stream fields (all streams)", streamField(null)],
-  ["Additional fields of video streams", streamField("video")],
-  ["Additional fields of audio streams", streamField("audio")],
-  ["Format fields", formatField],
-  ["States and transitions", status],
-  ["Errors", errorField],
-  ["Endpoints", fieldsOf("a real job", endpoints)],
-  ["2. Error codes", ({ name, cells }) => ELSEWHERE.get(name) ?? errorCode(name, cells.HTTP ?? "")],
-  ["9. Notification", event],
-  ["README", () => ONE_OF_MANY],
-  ...PARAMETERS,
-]);
+const PROOFS = new Map(
+  Object.entries<(row: Row) => Proof | null>({
+    "Job (as returned by the service)": fieldsOf("a job after its creation and after its completion", jobFields),
+    "Output (as returned inside a job)": fieldsOf("the outputs of a completed job", outputFields),
+    "Job creation request": requestField,
+    settings: requestField,
+    input: requestField,
+    storage: requestField,
+    notification: requestField,
+    outputs: fieldsOf("the outputs of a completed job", outputParameters),
+    "Stream fields (all streams)": streamField(null),
+    "Additional fields of video streams": streamField("video"),
+    "Additional fields of audio streams": streamField("audio"),
+    "Format fields": formatField,
+    "States and transitions": status,
+    Errors: errorField,
+    Endpoints: fieldsOf("a real job", endpoints),
+    "2. Error codes": ({ name, cells }) => ELSEWHERE.get(name) ?? errorCode(name, cells.HTTP ?? ""),
+    "9. Notification": event,
+    README: () => ONE_OF_MANY,
+    ...PARAMETERS,
+  }),
+);

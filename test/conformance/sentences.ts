@@ -96,116 +96,92 @@ const IS_OBJECT = live("requests whose outputs are a list or a text", ({ fields 
   }
 });
 
-const SENTENCES: readonly (readonly [start: string, proof: Proof])[] = [
-  ["This document covers the whole interface", METADATA],
-  ["All paths are relative", PATHS],
-  ["The service is a media encoding service", accepted("a job from a JSON body")],
-  ["A client submits a job that names", accepted(BODY)],
-  ["The service transfers the input file", ENCODED],
-  ["Output kinds are", STATUSES],
-  ["An output may carry a condition", SKIPPED],
-  ["When the condition evaluates to false", SKIPPED],
-  ["A job and each of its parts", STATUSES],
-  ["The Metadata API returns", METADATA],
-  [
-    "An optional ultrafast mode",
-    testNamed(
-      "test/ultrafast.slow.test.ts",
-      "a video in chunks equals the video in one piece, although a node and the control plane are killed meanwhile",
+const SENTENCES = Object.entries<Proof>({
+  "This document covers the whole interface": METADATA,
+  "All paths are relative": PATHS,
+  "The service is a media encoding service": accepted("a job from a JSON body"),
+  "A client submits a job that names": accepted(BODY),
+  "The service transfers the input file": ENCODED,
+  "Output kinds are": STATUSES,
+  "An output may carry a condition": SKIPPED,
+  "When the condition evaluates to false": SKIPPED,
+  "A job and each of its parts": STATUSES,
+  "The Metadata API returns": METADATA,
+  "An optional ultrafast mode": testNamed(
+    "test/ultrafast.slow.test.ts",
+    "a video in chunks equals the video in one piece, although a node and the control plane are killed meanwhile",
+  ),
+  "The client is notified": NOTIFIED,
+  "In the response to job creation the outputs": live("the response to a creation", ({ created }) => {
+    for (const output of (created.body as Json).outputs) {
+      expect(Object.keys(output)).toEqual(["key", "type", "format", "status"]);
+    }
+  }),
+  "`outputs` is an object.": IS_OBJECT,
+  "Each property name is an output specification": accepted(BODY),
+  "an object of output parameters": live(BODY, (evidence) =>
+    expect(statusOf(evidence, "mp4:240p")).toBe("video.encoded"),
+  ),
+  "an array of such objects": live(BODY, (evidence) =>
+    expect(["jpg:x100:1", "jpg:x100:2"].map((key) => statusOf(evidence, key))).toEqual([
+      ...["image.created", "image.skipped"],
+    ]),
+  ),
+  "for the `httpstream` specification": live(BODY, ({ playlists }) => expect(playlists).toHaveLength(3)),
+  "Output specification shape": live(BODY, (evidence) =>
+    expect(formatsOf(evidence)).toEqual(
+      expect.arrayContaining(["httpstream", "mp4:240p", "jpg:::quality=2", "mp4:x120::quality=3"]),
     ),
-  ],
-  ["The client is notified", NOTIFIED],
-  [
-    "In the response to job creation the outputs",
-    live("the response to a creation", ({ created }) => {
-      for (const output of (created.body as Json).outputs) {
-        expect(Object.keys(output)).toEqual(["key", "type", "format", "status"]);
-      }
-    }),
-  ],
-  ["`outputs` is an object.", IS_OBJECT],
-  ["Each property name is an output specification", accepted(BODY)],
-  [
-    "an object of output parameters",
-    live(BODY, (evidence) => expect(statusOf(evidence, "mp4:240p")).toBe("video.encoded")),
-  ],
-  [
-    "an array of such objects",
-    live(BODY, (evidence) =>
-      expect(["jpg:x100:1", "jpg:x100:2"].map((key) => statusOf(evidence, key))).toEqual([
-        ...["image.created", "image.skipped"],
-      ]),
+  ),
+  "Formats that occur": live(BODY, (evidence) =>
+    expect(new Set(formatsOf(evidence).map((format) => format.split(":")[0]))).toEqual(
+      new Set(["mp4", "jpg", "httpstream"]),
     ),
-  ],
-  ["for the `httpstream` specification", live(BODY, ({ playlists }) => expect(playlists).toHaveLength(3))],
-  [
-    "Output specification shape",
-    live(BODY, (evidence) =>
-      expect(formatsOf(evidence)).toEqual(
-        expect.arrayContaining(["httpstream", "mp4:240p", "jpg:::quality=2", "mp4:x120::quality=3"]),
-      ),
-    ),
-  ],
-  [
-    "Formats that occur",
-    live(BODY, (evidence) =>
-      expect(new Set(formatsOf(evidence).map((format) => format.split(":")[0]))).toEqual(
-        new Set(["mp4", "jpg", "httpstream"]),
-      ),
-    ),
-  ],
-  [
-    "Variants that occur",
-    live(BODY, (evidence) =>
-      expect(formatsOf(evidence)).toEqual(
-        expect.arrayContaining(["mp4:240p", "jpg:160x", "jpg:x100", "mp4:hevc_1080p"]),
-      ),
-    ),
-  ],
-  ["The parameter `quality` occurs", FORMATS],
-  ["The `if` parameter is an expression", SKIPPED],
-  ["Variables are written", CONDITIONS],
-  ["Operators that occur", CONDITIONS],
-  ["When the expression is false", SKIPPED],
-  ["Use: to avoid upscaling", CONDITIONS],
-  ["A metadata object describes one media file", ONE_METADATA],
-  [
-    "Statuses are strings",
-    live("a client that followed the events of a job", ({ seen }) => {
-      for (const status of seen) expect(status).toMatch(/^(?:job|input|video|image|httpstream)(?:\.[a-z]+)+$/);
-    }),
-  ],
-  ["A job has a job-level status", STATUSES],
-  ["Facts about creation", CREATED],
-  ["All requests carry the authentication", BY_KEY],
-  ["Request bodies are JSON objects", REJECTED],
-  ["Responses are JSON with content type", CONTENT_TYPES],
-  ["Creates a job.", CREATED],
-  ["Path: fixed", PATHS],
-  [
-    "Request body: the job creation request",
-    testNamed("worker/http/jobs/jobs.test.ts", "rejects %s with %s, and stores nothing"),
-  ],
-  ["Success: HTTP 201", CREATED],
-  ["Failure because of the request", REJECTED],
-  ["Returns the job.", COMPLETED],
-  ["Path parameter `jobid`", live(A_JOB, ({ done }) => expect(done.id).toMatch(/^\w{14}$/))],
-  ["No body.", COMPLETED],
-  ["Response: a Job object.", COMPLETED],
-  ["Completed outputs carry", COMPLETED],
-  ["Returns all metadata of a job", METADATA],
-  ["Response object: `job_id` (string) and `metadata` (object) with two properties", METADATA],
-  ["Returns the metadata of one source", ONE_METADATA],
-  ["Path parameters: `jobid`", ONE_METADATA],
-  ["Response object: `job_id` (string) and `metadata` (object) with a single", ONE_METADATA],
-  ["Every request is authenticated", BY_KEY],
-  ["The username is the account's API key", AUTHENTICATED],
-  ["The API key is the only credential", AUTHENTICATED],
-  ["A job carries notification settings", accepted(BODY)],
-  ["The service notifies the client", NOTIFIED],
-  [
-    "The metadata can also be obtained",
-    live("webhooks of jobs with and without the option", ({ doneEvents, plainEvent }) => {
+  ),
+  "Variants that occur": live(BODY, (evidence) =>
+    expect(formatsOf(evidence)).toEqual(expect.arrayContaining(["mp4:240p", "jpg:160x", "jpg:x100", "mp4:hevc_1080p"])),
+  ),
+  "The parameter `quality` occurs": FORMATS,
+  "The `if` parameter is an expression": SKIPPED,
+  "Variables are written": CONDITIONS,
+  "Operators that occur": CONDITIONS,
+  "When the expression is false": SKIPPED,
+  "Use: to avoid upscaling": CONDITIONS,
+  "A metadata object describes one media file": ONE_METADATA,
+  "Statuses are strings": live("a client that followed the events of a job", ({ seen }) => {
+    for (const status of seen) expect(status).toMatch(/^(?:job|input|video|image|httpstream)(?:\.[a-z]+)+$/);
+  }),
+  "A job has a job-level status": STATUSES,
+  "Facts about creation": CREATED,
+  "All requests carry the authentication": BY_KEY,
+  "Request bodies are JSON objects": REJECTED,
+  "Responses are JSON with content type": CONTENT_TYPES,
+  "Creates a job.": CREATED,
+  "Path: fixed": PATHS,
+  "Request body: the job creation request": testNamed(
+    "worker/http/jobs/jobs.test.ts",
+    "rejects %s with %s, and stores nothing",
+  ),
+  "Success: HTTP 201": CREATED,
+  "Failure because of the request": REJECTED,
+  "Returns the job.": COMPLETED,
+  "Path parameter `jobid`": live(A_JOB, ({ done }) => expect(done.id).toMatch(/^\w{14}$/)),
+  "No body.": COMPLETED,
+  "Response: a Job object.": COMPLETED,
+  "Completed outputs carry": COMPLETED,
+  "Returns all metadata of a job": METADATA,
+  "Response object: `job_id` (string) and `metadata` (object) with two properties": METADATA,
+  "Returns the metadata of one source": ONE_METADATA,
+  "Path parameters: `jobid`": ONE_METADATA,
+  "Response object: `job_id` (string) and `metadata` (object) with a single": ONE_METADATA,
+  "Every request is authenticated": BY_KEY,
+  "The username is the account's API key": AUTHENTICATED,
+  "The API key is the only credential": AUTHENTICATED,
+  "A job carries notification settings": accepted(BODY),
+  "The service notifies the client": NOTIFIED,
+  "The metadata can also be obtained": live(
+    "webhooks of jobs with and without the option",
+    ({ doneEvents, plainEvent }) => {
       const isOf = (name: string) => doneEvents.filter(({ event }) => event === name);
       const kinds = isOf("output.completed").map(({ metadata, data }) => [
         ...[data.type, metadata, data.metadata?.streams.length > 0],
@@ -216,37 +192,33 @@ const SENTENCES: readonly (readonly [start: string, proof: Proof])[] = [
       expect(isOf("input.transferred").map(({ data }) => data.metadata.streams.length)).toEqual([2]);
       expect(isOf("job.completed").map(({ data }) => data.input.metadata.streams.length)).toEqual([2]);
       expect([plainEvent.metadata, plainEvent.data.input.metadata]).toEqual([false, undefined]);
-    }),
-  ],
-  ["A request that is invalid", REJECTED],
-  [
-    "A failure of processing is not an HTTP error",
-    live(
-      "jobs whose input or whose storage fails, and test/failing-outputs.slow.test.ts",
-      ({ inputFailed, outputFailed }) => {
-        expect([inputFailed.status, inputFailed.input.status]).toEqual(["job.failed", "input.failed"]);
-        expect(outputFailed.status).toBe("job.failed");
-        const failed = new Set(outputFailed.outputs.map(({ status }: Json) => status));
-        expect([...failed]).toEqual(expect.arrayContaining(["video.failed", "image.failed", "httpstream.failed"]));
-      },
-    ),
-  ],
-  [
-    "Ultrafast mode (`settings.ultrafast` true) works only",
-    live("a job of 3 s, and test/ultrafast.slow.test.ts", ({ done }) =>
+    },
+  ),
+  "A request that is invalid": REJECTED,
+  "A failure of processing is not an HTTP error": live(
+    "jobs whose input or whose storage fails, and test/failing-outputs.slow.test.ts",
+    ({ inputFailed, outputFailed }) => {
+      expect([inputFailed.status, inputFailed.input.status]).toEqual(["job.failed", "input.failed"]);
+      expect(outputFailed.status).toBe("job.failed");
+      const failed = new Set(outputFailed.outputs.map(({ status }: Json) => status));
+      expect([...failed]).toEqual(expect.arrayContaining(["video.failed", "image.failed", "httpstream.failed"]));
+    },
+  ),
+  "Ultrafast mode (`settings.ultrafast` true) works only": live(
+    "a job of 3 s, and test/ultrafast.slow.test.ts",
+    ({ done }) =>
       expect(done.ultrafast).toEqual({ chunks: 0, reason: expect.stringContaining("not longer than a minute") }),
-    ),
-  ],
-  [
-    "Ultrafast mode is advised",
-    live("the speed-up on six nodes in docs/benchmarks.md, measured by bench/ultrafast.ts", () => {
+  ),
+  "Ultrafast mode is advised": live(
+    "the speed-up on six nodes in docs/benchmarks.md, measured by bench/ultrafast.ts",
+    () => {
       const figures = readFileSync(new URL("../../docs/benchmarks.md", import.meta.url), "utf8");
       const [, speedUp] = /^\| 6 nodes [^|]*\| [^|]* \| (\d+\.\d+) /m.exec(figures) ?? [];
       expect(Number(speedUp)).toBeGreaterThan(5);
-    }),
-  ],
-  ["This is version 2 of the interface", PATHS],
-];
+    },
+  ),
+  "This is version 2 of the interface": PATHS,
+});
 
 /** The first words of the sentences that have a check. */
 export const CHECKED_SENTENCES: readonly string[] = SENTENCES.map(([start]) => start);

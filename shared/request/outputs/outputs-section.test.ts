@@ -96,28 +96,27 @@ describe("parseOutputs", () => {
     ["mp3", { path: "a.mp3", offset: 1.5, duration: 2 }, { path: "a.mp3", offsetMs: 1500, durationMs: 2000 }],
     [
       "webm:vp9",
-      { path: "a", key: "k", if: "{{ input.width }} > 1", fit: "crop", transpose: 3, vflip: true, hflip: true },
-      { path: "a", key: "k", condition: "{{ input.width }} > 1", fit: "crop", transpose: 3, vflip: true, hflip: true },
+      { key: "k", if: "{{ input.width }} > 1", fit: "crop", transpose: 3, vflip: true, hflip: true },
+      { key: "k", condition: "{{ input.width }} > 1", fit: "crop", transpose: 3, vflip: true, hflip: true },
     ],
     [
       "mp4",
-      { path: "a", deinterlace: true, watermark: { url: "https://a.example/ü.png" } },
-      { path: "a", deinterlace: true, watermark: { url: "https://a.example/%C3%BC.png", position: "bottomright" } },
+      { deinterlace: true, watermark: { url: "https://a.example/ü.png" } },
+      { deinterlace: true, watermark: { url: "https://a.example/%C3%BC.png", position: "bottomright" } },
     ],
-    ["mp4:copy:x", { path: "a", watermark: false, vflip: false, captions: "keep" }, { path: "a" }],
-    ["mp4:hevc", { path: "a", captions: "drop" }, { path: "a", captions: "drop" }],
-    ["mp4", { path: "a", loudness: -16 }, { path: "a", loudness: LOUDNESS }],
-    ["mkv", { path: "a", subtitles: "all" }, { path: "a", subtitles: "all" }],
-    ["mp4", { path: "a", subtitles: [] }, { path: "a" }],
-    ["m4a", { path: "a", subtitles: [{ from: 1 }] }, { path: "a", subtitles: [{ from: 1 }] }],
-    ["mp4:copy", { path: "a", subtitles: [{ from: "en" }] }, { path: "a", subtitles: [{ from: "en" }] }],
-    ["mkv", { path: "a", subtitles: [{ from: "cc4" }] }, { path: "a", subtitles: [{ from: "cc4" }] }],
-    ["mp4", { path: "a", burn: { url: "https://a.com/en.vtt" } }, { path: "a", burn: BURN }],
+    ["mp4:copy:x", { watermark: false, vflip: false, captions: "keep" }, {}],
+    ["mp4:hevc", { captions: "drop" }, { captions: "drop" }],
+    ["mp4", { loudness: -16 }, { loudness: LOUDNESS }],
+    ["mkv", { subtitles: "all" }, { subtitles: "all" }],
+    ["mp4", { subtitles: [] }, {}],
+    ["m4a", { subtitles: [{ from: 1 }] }, { subtitles: [{ from: 1 }] }],
+    ["mp4:copy", { subtitles: [{ from: "en" }] }, { subtitles: [{ from: "en" }] }],
+    ["mkv", { subtitles: [{ from: "cc4" }] }, { subtitles: [{ from: "cc4" }] }],
+    ["mp4", { burn: { url: "https://a.com/en.vtt" } }, { burn: BURN }],
     [
       "mp4",
-      { path: "a", burn: { from: "en", optional: true, shift: -1.5, font: "Noto Sans JP", keep_style: false } },
+      { burn: { from: "en", optional: true, shift: -1.5, font: "Noto Sans JP", keep_style: false } },
       {
-        path: "a",
         burn: {
           from: "en",
           optional: true,
@@ -130,7 +129,6 @@ describe("parseOutputs", () => {
     [
       "mp4",
       {
-        path: "a",
         burn: {
           url: "https://a.com/en.vtt",
           font: { url: "https://a.com/f.ttf" },
@@ -144,7 +142,6 @@ describe("parseOutputs", () => {
         },
       },
       {
-        path: "a",
         burn: {
           ...BURN,
           style: {
@@ -160,14 +157,13 @@ describe("parseOutputs", () => {
         },
       },
     ],
-    ["mp3", { path: "a", loudness: "-16" }, { path: "a", loudness: LOUDNESS }],
-    ["mp3", { path: "a", loudness: { target: -16 } }, { path: "a", loudness: LOUDNESS }],
-    ["mp3", { path: "a", loudness: "measure" }, { path: "a", loudness: { ...LOUDNESS, targetLufs: null } }],
-    ["mp4", { path: "a", audio: "all" }, { path: "a", audioTracks: "all" }],
+    ["mp3", { loudness: "-16" }, { loudness: LOUDNESS }],
+    ["mp3", { loudness: { target: -16 } }, { loudness: LOUDNESS }],
+    ["mp3", { loudness: "measure" }, { loudness: { ...LOUDNESS, targetLufs: null } }],
+    ["mp4", { audio: "all" }, { audioTracks: "all" }],
     [
       "mkv:720p",
       {
-        path: "a",
         audio: [
           { from: "ger" },
           { from: 2, offset: -0.04, default: true, role: "dub", name: "Müller", language: "de-AT" },
@@ -176,7 +172,6 @@ describe("parseOutputs", () => {
         ],
       },
       {
-        path: "a",
         audioTracks: [
           { ...TRACK, from: "de" },
           { ...TRACK, from: 2, offsetMs: -40, isDefault: true, role: "dub", name: "Müller", language: "de-AT" },
@@ -195,14 +190,15 @@ describe("parseOutputs", () => {
         ],
       },
     ],
-    ["mp3", { path: "a", audio: [{ from: 2 }] }, { path: "a", audioTracks: [{ ...TRACK, from: 2 }] }],
+    ["mp3", { audio: [{ from: 2 }] }, { audioTracks: [{ ...TRACK, from: 2 }] }],
     [
       "wav",
-      { path: "a", loudness: { target: -23, true_peak: -2, tolerance: 1 } },
-      { path: "a", loudness: { targetLufs: -23, truePeakDb: -2, toleranceLu: 1 } },
+      { loudness: { target: -23, true_peak: -2, tolerance: 1 } },
+      { loudness: { targetLufs: -23, truePeakDb: -2, toleranceLu: 1 } },
     ],
   ])("reads a file %s with %j", (format, params, expected) => {
-    expect(parse({ [format]: params })).toEqual([{ ...VIDEO, key: format, format, ...formatOf(format), ...expected }]);
+    const file = { ...VIDEO, path: "a", key: format, format, ...formatOf(format) };
+    expect(parse({ [format]: { path: "a", ...params } })).toEqual([{ ...file, ...expected }]);
   });
 
   it.each<[string, object, object]>([
@@ -250,18 +246,9 @@ describe("parseOutputs", () => {
 
   it.each<[object, object]>([
     [{ hls: { path: "/" } }, { hls: { path: "", ...TS } }],
-    [
-      { hls: { path: "/" }, loudness: -16 },
-      { hls: { path: "", ...TS }, loudness: LOUDNESS },
-    ],
-    [
-      { hls: { path: "/" }, burn: { url: "https://a.com/en.vtt" } },
-      { hls: { path: "", ...TS }, burn: BURN },
-    ],
-    [
-      { hls: { path: "/" }, captions: "drop" },
-      { hls: { path: "", ...TS }, captions: "drop" },
-    ],
+    [{ loudness: -16 }, { loudness: LOUDNESS }],
+    [{ burn: { url: "https://a.com/en.vtt" } }, { burn: BURN }],
+    [{ captions: "drop" }, { captions: "drop" }],
     [
       { path: "/video/", hls: { path: "hls/" }, dash: { path: "/dash", hlsfmp4: true }, key: "s" },
       { hls: { path: "video/hls", ...TS }, dash: { path: "video/dash", hlsFmp4: true }, key: "s" },
@@ -277,7 +264,6 @@ describe("parseOutputs", () => {
     ],
     [
       {
-        hls: { path: "h" },
         encryption: { key: "00112233445566778899AABBCCDDEEFF", key_uri: "/key?id=1" },
         subtitles: [
           { url: "https://a.example/en.vtt", language: "en", name: "English", default: true },
@@ -296,7 +282,6 @@ describe("parseOutputs", () => {
         thumbnails: true,
       },
       {
-        hls: { path: "h", ...TS },
         encryption: { key: "00112233445566778899aabbccddeeff", keyUri: "/key?id=1" },
         subtitles: [
           { url: "https://a.example/en.vtt", language: "en", name: "English", default: true },
@@ -307,44 +292,34 @@ describe("parseOutputs", () => {
         thumbnails: true,
       },
     ],
+    [{ subtitles: "all" }, { subtitles: "all" }],
     [
-      { hls: { path: "h" }, subtitles: "all" },
-      { hls: { path: "h", ...TS }, subtitles: "all" },
+      { encryption: { key_uri: "https://keys.example/1" } },
+      { encryption: { key: null, keyUri: "https://keys.example/1" } },
     ],
-    [
-      { hls: { path: "h" }, encryption: { key_uri: "https://keys.example/1" } },
-      { hls: { path: "h", ...TS }, encryption: { key: null, keyUri: "https://keys.example/1" } },
-    ],
-    [{ hls: { path: "h", playlist_name: "index" } }, { hls: { path: "h", ...TS }, playlistName: "index" }],
+    [{ hls: { path: "h", playlist_name: "index" } }, { playlistName: "index" }],
     [
       { dash: { path: "d", playlist_name: "index" }, playlist_name: "index" },
       { dash: { path: "d", hlsFmp4: false }, playlistName: "index" },
     ],
+    [{ variants: ["mp4:hevc", "mp4:720p"] }, { variants: [formatOf("mp4:hevc"), formatOf("mp4:720p")] }],
+    [{ variants: ["mp4:x:64k"] }, { variants: [formatOf("mp4:x:64k")] }],
     [
-      { hls: { path: "h" }, variants: ["mp4:hevc", "mp4:720p"] },
-      { hls: { path: "h", ...TS }, variants: [formatOf("mp4:hevc"), formatOf("mp4:720p")] },
-    ],
-    [
-      { hls: { path: "h" }, variants: ["mp4:x:64k"] },
-      { hls: { path: "h", ...TS }, variants: [formatOf("mp4:x:64k")] },
-    ],
-    [
-      { hls: { path: "h" }, variants: ["mp4:hevc", "mp4:x"] },
+      { variants: ["mp4:hevc", "mp4:x"] },
       { hls: { path: "h", ...TS, segments: "fmp4" }, variants: [formatOf("mp4:hevc"), formatOf("mp4:x")] },
     ],
     [{ hls: { path: "h", version: 3 } }, { hls: { path: "h", ...TS, muxed: true } }],
-    [{ hls: { path: "h", version: 7 } }, { hls: { path: "h", ...TS } }],
+    [{ hls: { path: "h", version: 7 } }, {}],
+    [{ live_playlist: true }, { livePlaylist: true }],
     [
-      { hls: { path: "h" }, live_playlist: true },
-      { hls: { path: "h", ...TS }, livePlaylist: true },
+      { variants: ["mp4:x", RATED], drop_similar_variants: true },
+      { variants: [formatOf("mp4:x"), formatOf(RATED)], dropsSimilarVariants: true },
     ],
-    [
-      { hls: { path: "h" }, variants: ["mp4:x", RATED], drop_similar_variants: true },
-      { hls: { path: "h", ...TS }, variants: [formatOf("mp4:x"), formatOf(RATED)], dropsSimilarVariants: true },
-    ],
-    [{ hls: { path: "h" }, drop_similar_variants: false }, { hls: { path: "h", ...TS } }],
+    [{ drop_similar_variants: false }, {}],
   ])("reads a stream with %j", (params, expected) => {
-    expect(parse(stream(params))).toEqual([{ ...STREAM, ...expected }]);
+    const packages = "dash" in params ? {} : { hls: { path: "h" } };
+    const hls = "dash" in params ? null : { path: "h", ...TS };
+    expect(parse(stream({ ...packages, ...params }))).toEqual([{ ...STREAM, hls, ...expected }]);
   });
 
   it("reads files of text", () => {
