@@ -13,7 +13,7 @@ const soak = (...paths: string[]): Run => ({ env: { COPRA_SOAK: "1" }, argv: [..
 
 const PARTS: Readonly<Record<string, readonly Run[]>> = {
   formats: [soak("encoder-node/ffmpeg/plans/matrix")],
-  system: ["faults", "hostile", "dashboard", "streams", "load", "slow-sources", "wrangler-dev"].map((name) =>
+  system: ["hostile", "dashboard", "streams", "load", "slow-sources", "wrangler-dev"].map((name) =>
     soak(`test/${name}`),
   ),
   quality: [soak("encoder-node/quality"), soak("encoder-node/testing"), soak("encoder-node/source/outline")],
@@ -22,7 +22,6 @@ const PARTS: Readonly<Record<string, readonly Run[]>> = {
     argv: ["test/simulation/run-faults.ts", "--share", `${at + 1}/${SHARES}`],
   })),
   properties: [soak("--project", "pure", "shared", "dashboard"), soak("worker/http/fuzz")],
-  kills: [{ env: {}, argv: ["test/faults/kill-nodes.ts"] }],
 };
 
 const names = process.argv.slice(2);

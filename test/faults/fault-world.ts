@@ -40,9 +40,6 @@ export interface FaultWorld {
   close(): Promise<void>;
 }
 
-/** Rows that wait for minutes run only with `COPRA_SOAK=1`. */
-export const isLong = process.env.COPRA_SOAK === "1";
-
 /** True if the system is `copra serve`, whose processes can all be killed (the project `served`). */
 export const isServed = process.env.COPRA_TEST_STACK === "serve";
 

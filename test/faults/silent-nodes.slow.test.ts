@@ -1,13 +1,12 @@
 // Nodes that stop responding: frozen, disconnected or terminated. Their late reports are rejected, and no job waits for
 // them.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { makeLongClip } from "../media.ts";
 import type { FaultNode } from "./fault-node.ts";
 import { type ProxiedRequest, trap } from "./fault-proxy.ts";
-import { type FaultWorld, isLong, startFaultWorld } from "./fault-world.ts";
+import { type FaultWorld, startFaultWorld } from "./fault-world.ts";
 import { attemptsOf, expectKept } from "./promises.ts";
 
-const NEVER = new Promise<never>(() => {});
 /** Drain limit of 1 s; then the node hands back its running work. */
 const HASTY = { argv: ["--drain-seconds", "1"] };
 
@@ -45,7 +44,6 @@ const DROPPED = expect.toBeOneOf(["task cancelled", "report superseded"]);
 it("moves work from a frozen and a disconnected node to another node, and rejects their late reports", async () => {
   const release = Promise.withResolvers<void>();
   const putBegins = trap(world.proxies.s3, putInto("frozen"), {
-    kind: "hold",
     until: release.promise,
     afterBytes: 10_000,
   });
@@ -68,43 +66,35 @@ it("moves work from a frozen and a disconnected node to another node, and reject
   expect(lonely).not.toBe(sleeper);
 });
 
-describe("a node that is terminated", () => {
-  /** The nodes without the drain limit of 1 s if `hasty` is true, else the node with this limit. */
-  const others = (hasty: boolean): FaultNode[] => world.nodes.filter((node) => (node === world.nodes[2]) !== hasty);
+it("lets a node that is terminated end its upload, and leaves nothing behind", async () => {
+  const release = Promise.withResolvers<void>();
+  const putBegins = trap(world.proxies.s3, putInto("ended"), {
+    until: release.promise,
+    afterBytes: 10_000,
+  });
+  const id = await begin("ended");
+  await putBegins;
+  const leaving = await world.holderOf(id);
+  const left = leaving.terminate();
+  const isDraining = (): boolean => leaving.lines().some(({ message }) => message === "draining started");
+  await expect.poll(isDraining, { timeout: 30_000 }).toBe(true);
+  release.resolve();
+  expect(await left).toBe(0);
+  expect([...leaving.leftovers(), ...leaving.strays()]).toEqual([]);
+  await expectVideo(id, "ended");
+  expect(attemptsOf(world, id)).toEqual(["inspect.1", "encode.1"]);
+});
 
-  const WAYS = [
-    { how: "with time", hasty: false, signals: 1, isHeld: false, attempts: ["inspect.1", "encode.1"] },
-    {
-      how: "past its deadline",
-      hasty: true,
-      signals: 1,
-      isHeld: true,
-      attempts: ["inspect.1", "encode.1", "encode.2"],
-    },
-    { how: "twice", hasty: false, signals: 2, isHeld: true, attempts: ["inspect.1", "encode.1", "encode.2"] },
-  ];
-
-  it.each(WAYS.filter(({ how }) => isLong || how === "with time"))(
-    "$how leaves with code 0, and its work gets done",
-    async ({ how, hasty, signals, isHeld, attempts }) => {
-      const folder = how.replaceAll(" ", "-");
-      await Promise.all(others(hasty).map((node) => node.terminate()));
-      const release = Promise.withResolvers<void>();
-      const until = isHeld ? NEVER : release.promise;
-      const putBegins = trap(world.proxies.s3, putInto(folder), { kind: "hold", until, afterBytes: 10_000 });
-      const id = await begin(folder);
-      await putBegins;
-      const leaving = await world.holderOf(id);
-      for (const node of others(hasty)) node.start();
-      const left = leaving.terminate(signals);
-      await expect.poll(() => isDraining(leaving), { timeout: 30_000 }).toBe(true);
-      release.resolve();
-      expect(await left).toBe(0);
-      expect([...leaving.leftovers(), ...leaving.strays()]).toEqual([]);
-      await expectVideo(id, folder);
-      expect(attemptsOf(world, id)).toEqual(attempts);
-    },
-  );
-
-  const isDraining = (node: FaultNode): boolean => node.lines().some(({ message }) => message === "draining started");
+it("hands the work of a node over that is terminated and exceeds its deadline", async () => {
+  await Promise.all(world.nodes.slice(0, 2).map((node) => node.terminate()));
+  const putBegins = trap(world.proxies.s3, putInto("late"), {
+    until: new Promise<never>(() => {}),
+    afterBytes: 10_000,
+  });
+  const id = await begin("late");
+  await putBegins;
+  for (const node of world.nodes.slice(0, 2)) node.start();
+  expect(await world.nodes[2]?.terminate()).toBe(0);
+  await expectVideo(id, "late");
+  expect(attemptsOf(world, id)).toEqual(["inspect.1", "encode.1", "encode.2"]);
 });
