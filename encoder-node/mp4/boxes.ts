@@ -1,9 +1,10 @@
-// The boxes of ISO base media files (ISO/IEC 14496-12 §4.2), in memory.
+// The boxes of ISO base media files (ISO/IEC 14496-12 §4.2), in memory and in files.
+import type { FileHandle } from "node:fs/promises";
 
 export type BoxHeader = { readonly type: string; readonly headerBytes: number; readonly sizeBytes: number };
 
 /** Enough for the header of any box. */
-export const MAX_HEADER_BYTES = 16;
+const MAX_HEADER_BYTES = 16;
 
 /** Reads the box header at the start of some bytes. Null if there are too few bytes. Throws when it is invalid. */
 export function boxHeader(bytes: Buffer): BoxHeader | null {
@@ -47,4 +48,49 @@ export function bodyAt(bytes: Buffer, path: string): Buffer {
     if (!child || more.length > 0) throw new Error(`MP4 has ${child ? "more than one" : "no"} box ${type} of ${path}`);
     return child.body;
   }, bytes);
+}
+
+/** Reads bytes at an offset. Throws when there are fewer bytes. */
+export type ReadAt = (offset: number, sizeBytes: number) => Promise<Buffer>;
+
+/** Boxes that are read completely have a few kilobytes. This limit is far above that size. */
+const MAX_BODY_BYTES = 64 * 2 ** 20;
+
+/** Reads from a file. Throws before it reads more than `maxBytes`. */
+export const readerOf =
+  (file: Pick<FileHandle, "read">, maxBytes = MAX_BODY_BYTES): ReadAt =>
+  async (offset, sizeBytes) => {
+    if (sizeBytes > maxBytes) throw new Error(`MP4 box of ${sizeBytes} bytes is too large`);
+    const bytes = Buffer.alloc(Math.max(0, sizeBytes));
+    for (let at = 0; at < sizeBytes; ) {
+      const { bytesRead } = await file.read(bytes, at, sizeBytes - at, offset + at);
+      if (bytesRead === 0) throw new Error("MP4 file is truncated: it ends within a box");
+      at += bytesRead;
+    }
+    return bytes;
+  };
+
+export type PlacedBox = BoxHeader & { readonly offset: number };
+
+/** The boxes from an offset up to `end`, without a box that goes beyond `end`. Throws when a header is invalid. */
+export async function* boxesFrom(read: ReadAt, from: number, end: number): AsyncGenerator<PlacedBox> {
+  for (let offset = from; offset < end; ) {
+    const header = boxHeader(await read(offset, Math.min(MAX_HEADER_BYTES, end - offset)));
+    if (!header || offset + header.sizeBytes > end) return;
+    yield { ...header, offset };
+    offset += header.sizeBytes;
+  }
+}
+
+/** All boxes of a file, which has `sizeBytes`. Throws when it ends within a box, or has more than `most` boxes. */
+export async function allBoxes(read: ReadAt, sizeBytes: number, most: number): Promise<PlacedBox[]> {
+  const boxes: PlacedBox[] = [];
+  let end = 0;
+  for await (const box of boxesFrom(read, 0, sizeBytes)) {
+    if (boxes.length === most) throw new Error(`MP4 file has more than ${most} boxes`);
+    boxes.push(box);
+    end = box.offset + box.sizeBytes;
+  }
+  if (end < sizeBytes) throw new Error("MP4 file is truncated: it ends within a box");
+  return boxes;
 }

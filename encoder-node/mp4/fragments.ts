@@ -1,8 +1,77 @@
-// Reads the times and sizes of samples from a movie fragment (`moof`) of a single track (ISO/IEC 14496-12 §8.8).
+// Reads the fragments of a fragmented MP4 file with a single track (ISO/IEC 14496-12 §8.8), also while the file grows.
+import type { FileHandle } from "node:fs/promises";
 import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
 import type { Piece } from "../codecs/segment.ts";
-import { bodyAt, boxesIn } from "./boxes.ts";
-import type { SampleDefaults } from "./movie-header.ts";
+import { bodyAt, boxesFrom, boxesIn, type PlacedBox, readerOf } from "./boxes.ts";
+import { type MovieHeader, readMovieHeader, type SampleDefaults } from "./movie.ts";
+
+type Fragment = Piece & { readonly frames: number };
+
+/** A `moof` with its `mdat`, and their position in the file. */
+export type FileFragment = Fragment & { readonly offset: number; readonly moofBytes: number };
+
+export type FileHead = MovieHeader & {
+  /** `ftyp` and `moov`: the initialization segment. */
+  readonly initBytes: number;
+};
+
+export interface FragmentFile {
+  /** Null until a call of `readOn` finds the complete head. */
+  head(): FileHead | null;
+  /** Returns fragments that became complete since the last call. Throws when the file is not a fragmented MP4 track. */
+  readOn(): Promise<FileFragment[]>;
+  /** True if the file ended with a complete box when it was last read. */
+  isWhole(): boolean;
+}
+
+/** Reads only headers and tables, never the samples. */
+export function followFragments(file: Pick<FileHandle, "read" | "stat">, kind: TrackKind): FragmentFile {
+  const read = readerOf(file);
+  let offset = 0;
+  let sizeBytes = 0;
+  let head: FileHead | null = null;
+  let open: Omit<FileFragment, "sizeBytes"> | null = null;
+
+  /** Returns the fragment that ends with this complete box, or null. */
+  const takeBox = async (box: PlacedBox): Promise<FileFragment | null> => {
+    const body = (): Promise<Buffer> => read(offset + box.headerBytes, box.sizeBytes - box.headerBytes);
+    if (box.type === "mdat" && open) {
+      const fragment = { ...open, sizeBytes: offset + box.sizeBytes - open.offset };
+      open = null;
+      return fragment;
+    }
+    if (box.type === "moof" && head && !open) {
+      open = { ...readFragment(await body(), head.defaults, kind), offset, moofBytes: box.sizeBytes };
+      return null;
+    }
+    if (box.type === "moov" && !head) {
+      const movie = readMovieHeader(await body());
+      if (movie.kind !== kind) throw new Error(`MP4 track is not ${kind}`);
+      head = { ...movie, initBytes: offset + box.sizeBytes };
+      return null;
+    }
+    if (!open && (AT_END.has(box.type) || (box.type === "ftyp" && offset === 0))) return null;
+    throw new Error(`Unexpected MP4 box ${JSON.stringify(box.type)} at byte ${offset}`);
+  };
+
+  return {
+    head: () => head,
+    async readOn() {
+      const fragments: FileFragment[] = [];
+      sizeBytes = (await file.stat()).size;
+      for await (const box of boxesFrom(read, offset, sizeBytes)) {
+        const fragment = await takeBox(box);
+        if (fragment) fragments.push(fragment);
+        offset += box.sizeBytes;
+      }
+      return fragments;
+    },
+    isWhole: () => offset === sizeBytes && open === null,
+  };
+}
+
+/** The index for seeking, and the data that this program appends (chunk-quality.ts). No segment has these boxes. */
+const AT_END: ReadonlySet<string> = new Set(["mfra", "free"]);
 
 type Sample = {
   readonly shownAt: number;
@@ -16,7 +85,7 @@ type Sample = {
  * several tracks, or offsets relative to the file. Throws also when it does not start with a keyframe: no segment could
  * start there.
  */
-export function readFragment(moof: Buffer, defaults: SampleDefaults, kind: TrackKind): Omit<Piece, "sizeBytes"> {
+export function readFragment(moof: Buffer, defaults: SampleDefaults, kind: TrackKind): Omit<Fragment, "sizeBytes"> {
   const traf = bodyAt(moof, "traf");
   const ofTrack = fragmentDefaults(bodyAt(traf, "tfhd"), defaults);
   const [run, ...runs] = boxesIn(traf).filter(({ type }) => type === "trun");
@@ -28,6 +97,7 @@ export function readFragment(moof: Buffer, defaults: SampleDefaults, kind: Track
   if (kind === "video" && !first.isSync) throw new Error("MP4 fragment does not start with a keyframe");
   const keyframe = { offset: 0, sizeBytes: dataOffset(run.body) + first.sizeBytes, start: first.shownAt };
   return {
+    frames: samples.length,
     start: samples.reduce((earliest, { shownAt }) => Math.min(earliest, shownAt), first.shownAt),
     // Sample durations are distances between decoding times, which lag behind presentation times. The last sample's
     // duration is its frame's own.

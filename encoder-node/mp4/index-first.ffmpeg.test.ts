@@ -1,20 +1,16 @@
 // Compares files that ffmpeg made with the index at the end and with the index in front.
 import { execFile } from "node:child_process";
-import { mkdtemp, open, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { fileFolder } from "../../test/fixtures.ts";
 import { toolEnvironment } from "../ffmpeg/sandbox/tool-environment.ts";
 import { tools } from "../testing/task-deps.ts";
 import { headedContent, rangeContent } from "../upload/content.ts";
 import { readIndexFirst } from "./index-first.ts";
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-index-"));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = fileFolder();
 
 const run = async (argv: string): Promise<void> => {
   const all = ["-v", "error", "-y", "-fflags", "+bitexact", ...argv.split(" ")];

@@ -4,8 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bodyAt, boxesIn } from "./boxes.ts";
-import { boxOf, movedIndex } from "./chunk-offsets.ts";
-import { readIndexFirst } from "./index-first.ts";
+import { boxOf, movedIndex, readIndexFirst } from "./index-first.ts";
 
 let folder: string;
 beforeAll(async () => {

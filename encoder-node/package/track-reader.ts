@@ -6,7 +6,8 @@ import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
 import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
 import type { CodecDescription } from "../codecs/codec-strings.ts";
 import type { Segment } from "../codecs/segment.ts";
-import { type FileFragment, type FileHead, type FragmentFile, followFragments } from "../mp4/fragment-file.ts";
+import { type FileFragment, type FileHead, type FragmentFile, followFragments } from "../mp4/fragments.ts";
+import { describeEntry } from "../mp4/movie.ts";
 import { openFile } from "../run-files/open-file.ts";
 import type { RunFiles } from "../run-files/run-files.ts";
 import { TICKS_PER_SECOND } from "./mpegts/ts-packets.ts";
@@ -75,17 +76,13 @@ export function fmp4Reader({ files, file: name, segmentSeconds, kind }: Track): 
   return {
     async header() {
       const head = await readOn();
-      return head && { ...head.track, initBytes: head.initBytes };
+      return head && { ...describeEntry(head.entry), timescale: head.timescale, initBytes: head.initBytes };
     },
     async next(ended) {
       const head = await readOn();
       if (ended && !(head && fragments?.isWhole())) throw new Error("ffmpeg left the file of a track incomplete");
       if (!head) return [];
-      const assembly = assembleSegments(
-        waiting,
-        gridRule({ timescale: head.track.timescale, segmentSeconds, kind }),
-        ended,
-      );
+      const assembly = assembleSegments(waiting, gridRule({ timescale: head.timescale, segmentSeconds, kind }), ended);
       waiting = assembly.waiting;
       return assembly.segments.map(({ segment, pieces }) => ({
         segment,

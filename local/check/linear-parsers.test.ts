@@ -10,11 +10,10 @@ import { readBits } from "../../encoder-node/codecs/bits.ts";
 import { avcCodec, hevcCodec } from "../../encoder-node/codecs/codec-strings.ts";
 import { describeSps, findSps } from "../../encoder-node/codecs/h264-sps.ts";
 import { bodyAt, boxesIn, boxHeader } from "../../encoder-node/mp4/boxes.ts";
-import { boxOf, movedIndex } from "../../encoder-node/mp4/chunk-offsets.ts";
-import { decoderConfig } from "../../encoder-node/mp4/esds.ts";
 import { readFragment } from "../../encoder-node/mp4/fragments.ts";
-import { readMovieHeader } from "../../encoder-node/mp4/movie-header.ts";
-import { outlinedTracks } from "../../encoder-node/mp4/mp4-tracks.ts";
+import { boxOf, movedIndex } from "../../encoder-node/mp4/index-first.ts";
+import { decoderConfig, readMovieHeader, sampleEntries, timescaleOf, trackKind } from "../../encoder-node/mp4/movie.ts";
+import { outlinedTracks } from "../../encoder-node/mp4/samples.ts";
 import {
   elementaryStream,
   isRandomAccess,
@@ -143,6 +142,9 @@ const OF_BYTES: Readonly<Record<string, (bytes: Buffer) => unknown>> = {
   decoderConfig,
   readFragment: (bytes) => readFragment(bytes, DEFAULTS, "audio"),
   readMovieHeader,
+  sampleEntries,
+  timescaleOf,
+  trackKind,
   packetHeader: (bytes) => packetHeader(bytes, 0),
   payloadOf,
   isRandomAccess,

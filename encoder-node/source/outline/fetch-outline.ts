@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import type { ByteRange } from "#shared/network/http-headers.ts";
 import { mapLimitedOrAbort } from "../../async/in-parallel.ts";
-import { type BoxHeader, boxHeader, MAX_HEADER_BYTES } from "../../mp4/boxes.ts";
+import { type BoxHeader, boxesFrom, type ReadAt } from "../../mp4/boxes.ts";
 import { checkDiskSpace, diskFailure, writeAt } from "../fetch/source-disk.ts";
 import type { SecretHeaders } from "../fetch/source-request.ts";
 import { describeSource } from "../ranges/describe-source.ts";
@@ -130,29 +130,29 @@ async function readHeader(sparse: SparseFile, sizeBytes: number): Promise<Buffer
   let moov: Buffer | null = null;
   let known = 0;
   let count = 0;
-  for (let at = 0; at < sizeBytes; count++) {
-    const headerEnd = Math.min(at + MAX_HEADER_BYTES, sizeBytes);
-    if (headerEnd > known) {
-      known = Math.min(at + START_BYTES, sizeBytes);
-      await sparse.read([{ start: at, end: known - 1 }]);
+  let end = 0;
+  const read: ReadAt = async (offset, bytes) => {
+    if (offset + bytes > known) {
+      known = Math.min(offset + START_BYTES, sizeBytes);
+      await sparse.read([{ start: offset, end: known - 1 }]);
     }
-    const box = boxHeader(await sparse.bytes(at, headerEnd - at));
-    if (!box || !isExpected(box, count, sizeBytes - at)) return null;
-    const end = at + box.sizeBytes;
+    return sparse.bytes(offset, bytes);
+  };
+  for await (const box of boxesFrom(read, 0, sizeBytes)) {
+    if (!isExpected(box, count++)) return null;
+    end = box.offset + box.sizeBytes;
     if (!SKIPPED.has(box.type) && end > known) {
       if (sparse.readBytes + end - known > MAX_READ_BYTES) return null;
       await sparse.read([{ start: known, end: end - 1 }]);
       known = end;
     }
     if (box.type === "moov" && moov) return null;
-    if (box.type === "moov") moov = await sparse.bytes(at + box.headerBytes, box.sizeBytes - box.headerBytes);
-    at = end;
+    if (box.type === "moov") moov = await sparse.bytes(box.offset + box.headerBytes, box.sizeBytes - box.headerBytes);
   }
-  return moov;
+  return end === sizeBytes ? moov : null;
 }
 
-function isExpected({ type, sizeBytes }: BoxHeader, count: number, leftBytes: number): boolean {
-  if (count === 0 && type !== "ftyp") return false;
-  if (count >= MAX_BOXES || sizeBytes > leftBytes) return false;
+function isExpected({ type, sizeBytes }: BoxHeader, count: number): boolean {
+  if (count >= MAX_BOXES || (count === 0 && type !== "ftyp")) return false;
   return SKIPPED.has(type) || (READ.has(type) && sizeBytes <= MAX_HEADER_BOX_BYTES);
 }

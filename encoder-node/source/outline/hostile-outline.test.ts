@@ -53,7 +53,7 @@ it("reads no samples with gigabytes of gaps between them", async () => {
     });
     response.end(body);
   });
-  const path = join(workshop().folder, "outline");
+  const path = join(workshop.folder, "outline");
   const signal = new AbortController().signal;
   const outline = await fetchOutline({ url: `${origin}/a.mp4`, allow: "loopback", maxBytes: 1e11, path, signal });
   expect(outline).toBeNull();

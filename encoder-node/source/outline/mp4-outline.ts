@@ -1,7 +1,6 @@
 // Finds the bytes of an MP4 file that programs read to list its packets and to decode its first frames. Pure.
 import type { ByteRange } from "#shared/network/http-headers.ts";
-import { type OutlinedTrack, outlinedTracks } from "../../mp4/mp4-tracks.ts";
-import type { Sample } from "../../mp4/sample-tables.ts";
+import { type OutlinedTrack, outlinedTracks, type Sample } from "../../mp4/samples.ts";
 
 /** ffmpeg's default `probesize`: the most bytes of packets that it reads to identify streams. */
 const PROBE_BYTES = 5_000_000;

@@ -1,9 +1,9 @@
 // Checks that a node learns the same from the outline of a source as from the whole source.
-import { mkdtemp, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { everyNth } from "../../testing/few.ts";
 import { makeClip, tested } from "../../testing/plan-runs.ts";
 import { closeServers, sendRange, serve } from "../../testing/range-server.ts";
@@ -44,10 +44,9 @@ const CLIPS = {
 } as const;
 type Clip = keyof typeof CLIPS;
 
-let folder: string;
+const folder = fileFolder();
 let origin: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-outline-"));
   const used = new Set<string>([
     ...everyNth(3, WITH_OUTLINE),
     ...WITHOUT_OUTLINE.map(([name]) => name),
@@ -64,7 +63,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   closeServers();
-  await rm(folder, { recursive: true, force: true });
 });
 
 let outlines = 0;

@@ -4,20 +4,11 @@ import type { FileHandle } from "node:fs/promises";
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
-import { bodyAt } from "../../mp4/boxes.ts";
+import { bodyAt, readerOf } from "../../mp4/boxes.ts";
 import { createFile, openFile } from "../../run-files/open-file.ts";
-import {
-  type ChunkFacts,
-  type ChunkFragment,
-  type ChunkHead,
-  readChunkFragments,
-  readChunkHead,
-  withFragment,
-} from "../chunk/chunk-file.ts";
+import { type ChunkFacts, chunkFacts, readChunkFile } from "../chunk/chunk-file.ts";
 
 export interface JoinedTrack {
-  /** The facts of all appended chunks; null before the first. */
-  facts(): ChunkFacts | null;
   /**
    * Appends the next chunk and returns its facts. The chunk may be removed afterwards. Make only a single call at a
    * time. Throws AppError `encoding_failed` when the chunk does not continue the track, and `node_failed` for errors of
@@ -33,32 +24,28 @@ const READABLE_BY_ALL = 0o644;
 /** Creates the file at `path`. The file only grows, so readers can follow it while chunks are appended. */
 export async function openJoinedTrack(path: string, kind: TrackKind): Promise<JoinedTrack> {
   const file = await createFile(path, READABLE_BY_ALL);
-  let head: ChunkHead | null = null;
-  let facts: ChunkFacts | null = null;
-  let last: Pick<ChunkFragment, "start"> | null = null;
+  let init: Buffer | null = null;
+  let lastStart = Number.NEGATIVE_INFINITY;
   let fragments = 0;
 
-  const take = async (chunk: FileHandle): Promise<ChunkFacts> => {
-    const chunkHead = await readChunkHead(chunk);
-    if (head && !head.init.equals(chunkHead.init)) throw new Error("its header differs from the first chunk's header");
-    if (!head) await file.appendFile(chunkHead.init);
-    head ??= chunkHead;
-    let taken: ChunkFacts | null = null;
-    for await (const fragment of readChunkFragments(chunk, chunkHead, kind)) {
-      if (last && fragment.start <= last.start) throw new Error("it starts before the previous chunk ends");
-      last = fragment;
+  const take = async (from: FileHandle): Promise<ChunkFacts> => {
+    const chunk = await readChunkFile(from, kind);
+    const read = readerOf(from);
+    const ownInit = await read(0, chunk.head.initBytes);
+    if (init && !init.equals(ownInit)) throw new Error("its header differs from the first chunk's header");
+    if (!init) await file.appendFile(ownInit);
+    init ??= ownInit;
+    for (const { start, offset, moofBytes, sizeBytes } of chunk.fragments) {
+      if (start <= lastStart) throw new Error("it starts before the previous chunk ends");
+      lastStart = start;
       fragments += 1;
-      await file.appendFile(numbered(fragment.moof, fragments));
-      await appendRange(chunk, fragment.data, file);
-      taken = withFragment(taken, chunkHead, fragment);
-      facts = withFragment(facts, chunkHead, fragment);
+      await file.appendFile(numbered(await read(offset, moofBytes), fragments));
+      await appendRange(from, { offset: offset + moofBytes, sizeBytes: sizeBytes - moofBytes }, file);
     }
-    if (!taken) throw new Error("it has no frames");
-    return taken;
+    return chunkFacts(chunk);
   };
 
   return {
-    facts: () => facts,
     async append(path) {
       const chunk = await openFile(path);
       try {
@@ -86,7 +73,7 @@ const COPY_BYTES = 1024 * 1024;
 
 async function appendRange(
   from: FileHandle,
-  { offset, sizeBytes }: ChunkFragment["data"],
+  { offset, sizeBytes }: { readonly offset: number; readonly sizeBytes: number },
   to: FileHandle,
 ): Promise<void> {
   const bytes = Buffer.allocUnsafe(Math.min(COPY_BYTES, sizeBytes));
