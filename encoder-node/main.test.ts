@@ -1,17 +1,16 @@
 // Errors that prevent a node from starting, and their messages.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
+import { fileFolder } from "../test/fixtures.ts";
 import { USAGE } from "./config.ts";
 import { lockFolder } from "./workspace/folder-lock.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "copra-main-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = fileFolder();
 const at = (name: string): string => join(folder, name);
 
 beforeAll(async () => {

@@ -1,15 +1,15 @@
 // The log of a node that encodes a task for a scripted control plane.
 import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { beforeAll, expect, it, onTestFinished } from "vitest";
 import { WebSocketServer } from "ws";
 import { createLogger, type LogLevel } from "#shared/log.ts";
 import type { UploadsRequest } from "#shared/protocol/uploads.ts";
 import { specOf } from "#shared/testing/output-specs.ts";
+import { fileFolder } from "../test/fixtures.ts";
 import { startNode } from "./node.ts";
 import { NodeIdentity } from "./node-identity.ts";
 import { probeFile } from "./source/probe/probe.ts";
@@ -25,13 +25,11 @@ const LEASE = "AAAAAAAAAAAAAA.encode.1";
 const [TRACE, CALLER] = ["0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"];
 const COLLECTOR_KEY = "collectorkeysecret";
 
-let folder: string;
+const folder = fileFolder();
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-logs-"));
   const options = "-f lavfi -i testsrc2=s=160x90:r=25:d=1 -c:v libx264 -preset ultrafast clip.mp4";
   expect(await ffmpeg(folder, options)).toEqual({ ok: true });
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** A control plane with a source and a storage. `completed` resolves with the node's last report. */
 async function startControlPlane() {

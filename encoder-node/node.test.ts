@@ -1,9 +1,8 @@
 // How a node introduces itself to a scripted hub, and how it ends.
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { hostname, tmpdir } from "node:os";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
@@ -16,6 +15,7 @@ import {
   type NodeFrame,
   type ServiceOrigin,
 } from "#shared/protocol/frames.ts";
+import { fileFolder } from "../test/fixtures.ts";
 import type { NodeConfig } from "./config.ts";
 import { writeLeaseFile } from "./link/lease-files.ts";
 import { type EncoderNode, startNode } from "./node.ts";
@@ -24,15 +24,13 @@ import { silentLog } from "./testing/silent-log.ts";
 
 /** Never responds, so that a task runs until it is stopped. */
 const silent = createServer(() => undefined);
-let folder: string;
+const folder = fileFolder();
 beforeAll(async () => {
   await new Promise<void>((listening) => silent.listen(0, "127.0.0.1", listening));
-  folder = await mkdtemp(join(tmpdir(), "copra-node-"));
 });
 afterAll(async () => {
   silent.closeAllConnections();
   silent.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const tool = { path: "/nonexistent", version: "7", origin: "env" } as const;

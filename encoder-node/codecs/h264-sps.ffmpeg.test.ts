@@ -1,16 +1,12 @@
 // Parameter sets of real encoders.
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { fileFolder } from "../../test/fixtures.ts";
 import { makeClip } from "../testing/plan-runs.ts";
 import { describeSps, findSps } from "./h264-sps.ts";
 
-let folder = "";
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "h264-sps-"));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = fileFolder();
 
 test.each([
   ["High", "160x90", "-profile:v high -level 4.0", "avc1.640028", 90],

@@ -1,10 +1,10 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { fileFolder } from "../../test/fixtures.ts";
 import { SLOW } from "../testing/few.ts";
 import { locateFfmpeg } from "./discover/locate.ts";
 import { explainFailure } from "./explain-failure.ts";
@@ -12,8 +12,7 @@ import { type Progress, progressLine } from "./read-progress.ts";
 import { type Command, runCommand } from "./run-command.ts";
 
 const { ffmpeg } = await locateFfmpeg(process.env);
-const cwd = await mkdtemp(join(tmpdir(), "copra-command-"));
-afterAll(() => rm(cwd, { recursive: true, force: true }));
+const cwd = fileFolder();
 
 /** A command that encodes a generated clip as fast as it can. */
 const encode = (...output: string[]): Command => ({

@@ -1,9 +1,10 @@
 // Runs of a real ffmpeg that exceed a limit: each is ended by that limit and reports it.
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { getPriority, tmpdir } from "node:os";
+import { mkdtemp, readFile } from "node:fs/promises";
+import { getPriority } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { ErrorCode } from "#shared/errors.ts";
+import { fileFolder } from "../../test/fixtures.ts";
 import { locateFfmpeg } from "./discover/locate.ts";
 import { explainFailure } from "./explain-failure.ts";
 import type { RunLimits } from "./limits.ts";
@@ -12,11 +13,7 @@ import { findIsolation } from "./sandbox/isolation.ts";
 
 const { ffmpeg } = await locateFfmpeg(process.env);
 const isolation = await findIsolation();
-let cwd: string;
-beforeAll(async () => {
-  cwd = await mkdtemp(join(tmpdir(), "copra-limits-"));
-});
-afterAll(() => rm(cwd, { recursive: true, force: true }));
+const cwd = fileFolder();
 
 const REPORTING = ["-v", "error", "-nostdin", "-nostats", "-progress", "pipe:1", "-stats_period", "0.05"];
 const command = (argv: readonly string[], limits: Partial<RunLimits> = {}): Command => ({

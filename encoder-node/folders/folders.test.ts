@@ -8,18 +8,17 @@ import {
   readdir,
   readFile,
   rename,
-  rm,
   stat,
   symlink,
   utimes,
   writeFile,
 } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { folderUrl } from "#shared/job/folder-url.ts";
+import { fileFolder } from "../../test/fixtures.ts";
 import { bytesContent, type Content } from "../upload/content.ts";
 import { checkFolder, storeInFolder } from "../upload/store-in-folder.ts";
 import { linkSource } from "./link-source.ts";
@@ -29,18 +28,13 @@ import { removeLeft } from "./temporary-files.ts";
 
 const run = promisify(execFile);
 
-let base: string;
+const base = fileFolder();
 let root: string;
 let outside: string;
 let workFolder: string;
 let folders: NodeFolders;
 const signal = new AbortController().signal;
 const TEXT = Buffer.from("video");
-
-beforeAll(async () => {
-  base = await mkdtemp(join(tmpdir(), "copra-folders-"));
-});
-afterAll(() => rm(base, { recursive: true, force: true }));
 
 beforeEach(async () => {
   const folder = await mkdtemp(join(base, "case-"));

@@ -1,21 +1,20 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { AppError } from "#shared/errors.ts";
+import { emptiedFolder } from "../../test/fixtures.ts";
 import { readIsoFileType } from "../source/probe/iso-file-type.ts";
 import { explainNotMedia } from "../source/probe/not-media.ts";
 import { type LinkedSource, linkSource } from "./link-source.ts";
 import { openFolders } from "./node-folders.ts";
 import { readStart } from "./open-source.ts";
 
-let base: string;
+const base = emptiedFolder();
 let source: LinkedSource;
 const at = (...names: string[]): string => join(base, ...names);
 
 beforeEach(async () => {
-  base = await mkdtemp(join(tmpdir(), "copra-sources-"));
   for (const name of ["media", "work"]) await mkdir(at(name));
   await writeFile(at("media", "a.mov"), "video");
   const folders = await openFolders([{ name: "media", path: at("media"), isReadOnly: true }], at("work"));
@@ -24,7 +23,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   source.release();
-  await rm(base, { recursive: true, force: true });
 });
 
 it("reads a source in a folder of the operator", async () => {

@@ -1,12 +1,12 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Agent } from "undici";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import type { NodeFrame, ProgressItem } from "#shared/protocol/frames.ts";
 import { Assignment } from "#shared/protocol/tasks.ts";
+import { fileFolder } from "../../test/fixtures.ts";
 import type { Report, Reports } from "../link/reports.ts";
 import { silentLog } from "../testing/silent-log.ts";
 import { NO_TRACE } from "../tracing/task-trace.ts";
@@ -21,17 +21,15 @@ import { Leases } from "./leases.ts";
 const tool = { path: "/nonexistent", version: "7", origin: "env" } as const;
 /** Never responds, so that tasks run until they are stopped. */
 const silent = createServer(() => undefined);
-let root: string;
+const root = fileFolder();
 /** A folder for each node: the node of the previous test may still remove files late. */
 let folder: string;
 beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), "copra-leases-"));
   await new Promise<void>((listening) => silent.listen(0, "127.0.0.1", listening));
 });
 afterAll(async () => {
   silent.closeAllConnections();
   silent.close();
-  await rm(root, { recursive: true, force: true });
 });
 
 const assignment = (job: string): Assignment =>

@@ -1,16 +1,12 @@
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { LeaseProof } from "#shared/protocol/leases.ts";
+import { emptiedFolder } from "../../test/fixtures.ts";
 import { silentLog } from "../testing/silent-log.ts";
 import { HeldLeases } from "./held-leases.ts";
 
-let folder: string;
-beforeEach(async () => {
-  folder = join(await mkdtemp(join(tmpdir(), "copra-held-")), "leases");
-});
-afterEach(() => rm(join(folder, ".."), { recursive: true, force: true }));
+const folder = join(emptiedFolder(), "leases");
 
 const proofOf = (task: string): LeaseProof => ({ lease: `AAAAAAAAAAAAAA.${task}.1` as never, token: `t-${task}` });
 

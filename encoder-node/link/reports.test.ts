@@ -1,10 +1,10 @@
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { LeaseId } from "#shared/ids.ts";
+import { emptiedFolder } from "../../test/fixtures.ts";
 import { silentLog } from "../testing/silent-log.ts";
 import { controlPlaneAt } from "./control-plane.ts";
 import { openReports, type Report } from "./reports.ts";
@@ -16,14 +16,10 @@ const REPORT = {
   body: { token: "t", failure: { code: "node_failed", message: "m" } },
 } as const satisfies Report;
 
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-reports-"));
-});
+const folder = emptiedFolder();
 const cleanUp: (() => unknown)[] = [];
 afterEach(async () => {
   for (const end of cleanUp.splice(0)) await end();
-  await rm(folder, { recursive: true, force: true });
 });
 
 /** A response of a gateway in front of the control plane. */

@@ -1,24 +1,23 @@
 // Uploads and reports of outputs, with a storage on loopback.
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
 import type { OutputReport } from "#shared/protocol/reports.ts";
 import type { UploadsRequest } from "#shared/protocol/uploads.ts";
+import { fileFolder } from "../../test/fixtures.ts";
 import { startTestNode, type TestNode } from "../testing/task-deps.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
 import { openDelivery } from "./deliver-outputs.ts";
 
-let folder: string;
+const folder = fileFolder();
 let node: TestNode;
 let respond: RequestListener;
 /** Paths of stored objects, in order. */
 let stored: string[];
 const server = createServer((request, response) => void request.resume().on("end", () => respond(request, response)));
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-deliver-"));
   node = startTestNode(folder);
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
 });
@@ -26,7 +25,6 @@ afterAll(async () => {
   await node.close();
   server.closeAllConnections();
   server.close();
-  await rm(folder, { recursive: true, force: true });
 });
 afterEach(() => {
   vi.restoreAllMocks();

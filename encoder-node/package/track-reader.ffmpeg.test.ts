@@ -2,14 +2,14 @@
 
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFile, cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { appendFile, cp, mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
+import { fileFolder } from "../../test/fixtures.ts";
 import { toolEnvironment } from "../ffmpeg/sandbox/tool-environment.ts";
 import { RunFiles } from "../run-files/run-files.ts";
 import { few } from "../testing/few.ts";
@@ -60,11 +60,10 @@ const CLIPS: Readonly<Record<string, { kind: TrackKind; seconds: number; argv: s
 const NAMES = Object.keys(CLIPS);
 const TS_NAMES = NAMES.filter((name) => name !== "hevc");
 
-let folder = "";
+const folder = fileFolder();
 let clips = "";
 const at = (name: string): string => path.join(clips, name);
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "track-reader-"));
   clips = path.join(folder, "clips");
   await mkdir(clips);
   for (const { argv } of Object.values(CLIPS)) {
@@ -72,7 +71,6 @@ beforeAll(async () => {
     await makeClip(clips, words.at(-1) ?? "", words.slice(0, -1).join(" "));
   }
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** A file in the folder of the clips, or in another folder. */
 const clip = (file: string, within = clips) => ({

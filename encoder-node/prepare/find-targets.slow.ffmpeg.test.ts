@@ -1,10 +1,9 @@
 // Searches for the variants of a stream, and for outputs that show parts of their source.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import { parseOutputs } from "#shared/request/outputs/outputs-section.ts";
+import { fileFolder } from "../../test/fixtures.ts";
 import { probeSource } from "../source/probe/probe-source.ts";
 import { withoutSimilar } from "../tasks/encode/encode-outputs.ts";
 import { makeClip, REFERENCE_FFMPEG, tested } from "../testing/plan-runs.ts";
@@ -13,15 +12,13 @@ import { NO_TRACE } from "../tracing/task-trace.ts";
 import { CommandLog } from "../workspace/command-log.ts";
 import { findTargets } from "./find-targets.ts";
 
-let folder = "";
+const folder = fileFolder();
 let source = "";
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "targets-"));
   source = path.join(folder, "clip.mp4");
   const clip = "-f lavfi -i testsrc2=s=320x180:r=25:d=8,noise=alls=6:allf=t -c:v libx264 -preset ultrafast -qp 0";
   await makeClip(folder, "clip.mp4", clip);
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Logs the positions at which runs start to read their source, in seconds. */
 class SeekLog extends CommandLog {

@@ -1,15 +1,14 @@
 // The parameter `loudness`, measured again by another implementation of ITU-R BS.1770.
 import { execFile } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import { planAudio } from "#shared/plan/tasks/plan-audio.ts";
 import { planEncode } from "#shared/plan/tasks/plan-encode.ts";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
+import { fileFolder } from "../../test/fixtures.ts";
 import { RunFiles } from "../run-files/run-files.ts";
 import { probeSource } from "../source/probe/probe-source.ts";
 import { integratedLoudness, truePeak } from "../testing/bs1770.ts";
@@ -63,12 +62,10 @@ const CLIPS: Readonly<Record<string, string>> = {
   "video.mkv": `-f lavfi -i testsrc2=s=64x36:r=25:d=12 -f lavfi -i ${SPEECH} -c:v libx264 -c:a flac -ac 2`,
 };
 
-let folder = "";
+const folder = fileFolder();
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "loudness-"));
   await Promise.all(Object.entries(CLIPS).map(([name, arguments_]) => makeClip(folder, name, arguments_)));
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const run = promisify(execFile);
 

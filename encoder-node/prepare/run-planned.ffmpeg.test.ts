@@ -1,10 +1,10 @@
 // Tests which runs get a network: the arguments of all these runs contain the URL of a served source.
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createLogger } from "#shared/log.ts";
 import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
+import { fileFolder } from "../../test/fixtures.ts";
 import { findIsolation } from "../ffmpeg/sandbox/isolation.ts";
 import { RunFiles } from "../run-files/run-files.ts";
 import { RANGE_INPUT_OPTIONS, type RangeProxy, startRangeProxy } from "../source/ranges/range-proxy.ts";
@@ -13,16 +13,14 @@ import { NO_TRACE } from "../tracing/task-trace.ts";
 import { CommandLog } from "../workspace/command-log.ts";
 import { runAll } from "./run-planned.ts";
 
-let folder: string;
+const folder = fileFolder();
 let proxy: RangeProxy;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-network-"));
   proxy = await startRangeProxy();
   await makeClip(folder, "tone.wav", "-f lavfi -i sine=d=0.2");
 });
 afterAll(async () => {
   await proxy.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const { sandbox } = await findIsolation();

@@ -1,8 +1,8 @@
 // Streams that are published while ffmpeg encodes them, and the files that players can find at any time.
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { fileFolder } from "../../test/fixtures.ts";
 import { runCommand } from "../ffmpeg/run-command.ts";
 import { storageAgent } from "../network/storage-agent.ts";
 import { RunFiles } from "../run-files/run-files.ts";
@@ -12,9 +12,8 @@ import { silentLog } from "../testing/silent-log.ts";
 import { openPublication } from "./publication.ts";
 
 const storages = storageAgent("loopback");
-let folder = "";
+const folder = fileFolder();
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-live-"));
   const source = "-f lavfi -i testsrc2=s=160x90:r=25:d=14 -f lavfi -i sine=d=14";
   expect(await ffmpeg(folder, `${source} -c:v libx264 -preset ultrafast -c:a aac clip.mp4`)).toEqual({ ok: true });
   await writeFile(join(folder, "hello.vtt"), "WEBVTT\n\n00:01.000 --> 00:03.000\nHello\n");
@@ -23,7 +22,6 @@ const ends: (() => unknown)[] = [];
 afterAll(async () => {
   for (const end of ends.toReversed()) await end();
   await storages.destroy();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const HLS = { hls: { path: "a" } };

@@ -1,10 +1,10 @@
 // Publishing with ffmpeg, plans of requests, and storages on loopback.
 import { createDecipheriv } from "node:crypto";
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, readdir, readFile, writeFile } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
 import { AppError } from "#shared/errors.ts";
+import { fileFolder } from "../../test/fixtures.ts";
 import type { CommandResult } from "../ffmpeg/command-result.ts";
 import { runCommand } from "../ffmpeg/run-command.ts";
 import { storageAgent } from "../network/storage-agent.ts";
@@ -20,9 +20,8 @@ import type { PublicationOptions } from "./publication-options.ts";
 
 const storages = storageAgent("loopback");
 const FRAMES = 300;
-let folder = "";
+const folder = fileFolder();
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-publish-"));
   const source = "-f lavfi -i testsrc2=s=160x90:r=25:d=12 -f lavfi -i sine=d=12";
   expect(await ffmpeg(folder, `${source} -c:v libx264 -preset ultrafast -c:a aac clip.mp4`)).toEqual({ ok: true });
 });
@@ -32,7 +31,6 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await storages.destroy();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const plan = (params: Readonly<Record<string, unknown>>): Promise<PlannedEncode> =>

@@ -1,22 +1,20 @@
 // Lists the groups of real files whose clocks do not start at zero, or whose frames are not in the order of time.
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
+import { fileFolder } from "../../test/fixtures.ts";
 import { probeSource } from "../source/probe/probe-source.ts";
 import { makeClip, tested } from "../testing/plan-runs.ts";
 import { silentLog } from "../testing/silent-log.ts";
 import { readKeyframeGroups } from "./keyframe-groups.ts";
 
-let folder = "";
+const folder = fileFolder();
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "groups-"));
   const hard = "noise=alls=60:allf=t:enable=between(t\\,4\\,6)";
   const encode = "-t 8 -c:v libx264 -preset ultrafast -bf 2 -g 50 -sc_threshold 0";
   await makeClip(folder, "clip.mp4", `-f lavfi -i testsrc2=s=128x72:r=25,${hard} -f lavfi -i sine ${encode} -c:a aac`);
   for (const name of ["clip.ts", "clip.mkv"]) await makeClip(folder, name, "-i clip.mp4 -c copy");
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const deps = { ffprobe: tested.ffprobe, log: silentLog, signal: new AbortController().signal };
 

@@ -1,12 +1,12 @@
 // Measures real encodes of sources whose frames are easily paired, turned or scaled wrongly.
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import { isEncodedVideo } from "#shared/plan/outputs/plan-file.ts";
 import { summarizeQuality } from "#shared/plan/quality/summarize-quality.ts";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
+import { fileFolder } from "../../test/fixtures.ts";
 import { probeSource } from "../source/probe/probe-source.ts";
 import { everyNth } from "../testing/few.ts";
 import { encodeClip, encodeOne, makeClip, REFERENCE_FFMPEG, tested } from "../testing/plan-runs.ts";
@@ -36,12 +36,10 @@ const CLIPS: Readonly<Record<string, string>> = {
     `-x264-params tff=1 ${X264}`,
 };
 
-let folder = "";
+const folder = fileFolder();
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "quality-"));
   for (const [name, argv] of Object.entries(CLIPS)) await makeClip(folder, name, argv);
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const deps = {
   ffmpeg: { ...tested.ffmpeg, path: REFERENCE_FFMPEG },

@@ -1,14 +1,14 @@
 // Searches the rate factors of real encodes. The frames of their sources are easily paired wrongly.
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, rm } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import type { TargetMetadata } from "#shared/job/quality-target.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import { isEncodedVideo } from "#shared/plan/outputs/plan-file.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import { planSample, planSearch, type SearchedVideo, sampleFile } from "#shared/plan/vmaf/plan-probes.ts";
 import { specOf } from "#shared/testing/output-specs.ts";
+import { fileFolder } from "../../test/fixtures.ts";
 import { runCommand } from "../ffmpeg/run-command.ts";
 import { probeSource } from "../source/probe/probe-source.ts";
 import { decode, makeClip, REFERENCE_FFMPEG, tested } from "../testing/plan-runs.ts";
@@ -23,12 +23,10 @@ const CLIPS: Readonly<Record<string, string>> = {
   "rotated.mp4": "-display_rotation -90 -i ntsc.mp4 -c copy",
 };
 
-let folder = "";
+const folder = fileFolder();
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "search-"));
   for (const [name, argv] of Object.entries(CLIPS)) await makeClip(folder, name, argv);
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 function videoOf(format: string): SearchedVideo {
   const output = specOf({ format }, 0);

@@ -6,29 +6,26 @@ import {
   link,
   lstat,
   mkdir,
-  mkdtemp,
   open,
   readdir,
   readFile,
   rename,
-  rm,
   stat,
   symlink,
   writeFile,
 } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { beforeAll, beforeEach, expect, it } from "vitest";
+import { fileFolder } from "../../test/fixtures.ts";
 import { createFile, makeReadable, openFile, readText } from "./open-file.ts";
 import { removeTree } from "./remove-tree.ts";
 import { RunFiles } from "./run-files.ts";
 
-let folder: string;
+const folder = fileFolder();
 let outside: string;
 let files: RunFiles;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-run-files-"));
   outside = join(folder, "outside");
   await mkdir(outside);
 });
@@ -37,7 +34,6 @@ beforeEach(async () => {
   await chmod(join(outside, "secret"), 0o600);
   files = await RunFiles.create(folder);
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const run = promisify(execFile);
 const pipe = (path: string) => run("mkfifo", [path]);

@@ -1,12 +1,12 @@
 // Uploads of growing files to a storage on loopback that accepts parts.
-import { appendFile, mkdtemp, open, rm, writeFile } from "node:fs/promises";
+import { appendFile, open, writeFile } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { AppError } from "#shared/errors.ts";
 import type { UploadsRequest } from "#shared/protocol/uploads.ts";
+import { fileFolder } from "../../test/fixtures.ts";
 import { Limiter } from "../async/in-parallel.ts";
 import { loopback, md5 } from "../testing/jobs/upload-storage.ts";
 import { silentLog } from "../testing/silent-log.ts";
@@ -17,7 +17,7 @@ import type { RequestUploads } from "./upload.ts";
 const PART = 5 * 2 ** 20;
 /** The end of a file that may still be rewritten. */
 const END = 64 * 1024;
-let folder: string;
+const folder = fileFolder();
 let path: string;
 let respond: RequestListener;
 /** Bodies of the stored parts, by number from 0, and the number of times that each was sent. */
@@ -30,7 +30,6 @@ const server = createServer((request, response) => respond(request, response));
 const started: EarlyUpload[] = [];
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-early-"));
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
 });
 beforeEach(async () => {
@@ -52,7 +51,6 @@ afterEach(async () => {
 afterAll(async () => {
   server.closeAllConnections();
   server.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const sign: RequestUploads = async (files) => {

@@ -1,21 +1,19 @@
 // A program in place of ffmpeg could leave links to files of the node in its folder.
-import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
+import { fileFolder } from "../../test/fixtures.ts";
 import { openIfThere } from "../run-files/open-file.ts";
 import { fileContent, rangeContent } from "./content.ts";
 import { madeFile } from "./made-file.ts";
 
-let folder: string;
+const folder = fileFolder();
 let link: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-links-"));
   link = join(folder, "output.mp4");
   await writeFile(join(folder, "token"), "n-secret");
   await symlink(join(folder, "token"), link);
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 it("reads no file of the node through a link in the place of an output", async () => {
   const read = async (): Promise<void> => {

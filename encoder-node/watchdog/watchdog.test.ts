@@ -1,23 +1,22 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { emptiedFolder } from "../../test/fixtures.ts";
 
 const PROCESS = fileURLToPath(new URL("../testing/processes/hanging-process.ts", import.meta.url));
 const LEASE = "AAAAAAAAAAAAAA.inspect.1";
 const FAILURE = { token: "token-of-inspect", failure: { code: "node_failed", message: expect.any(String) } };
 
-let spool: string;
+const spool = emptiedFolder();
 let server: Server;
 let posts: { path: string | undefined; body: unknown }[];
 beforeEach(async () => {
-  spool = mkdtempSync(join(tmpdir(), "copra-watchdog-"));
   posts = [];
   server = createServer(async (request, response) => {
     posts.push({ path: request.url, body: JSON.parse(await text(request)) });
@@ -27,7 +26,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   server.close();
-  rmSync(spool, { recursive: true });
 });
 
 /** Runs a process that hangs, until it has ended. */

@@ -1,16 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { emptiedFolder } from "../../test/fixtures.ts";
 
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "copra-lock-"));
-});
-afterEach(() => rm(folder, { recursive: true }));
+const folder = emptiedFolder();
 
 const MODULE = new URL("./folder-lock.ts", import.meta.url).href;
 /** Locks the folder, prints the outcome, and runs until it is stopped. */

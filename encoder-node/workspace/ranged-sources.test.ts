@@ -1,10 +1,9 @@
 // Sources read by ranges from a real bucket, through the node's proxy.
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdir } from "node:fs/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { AppError } from "#shared/errors.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
+import { fileFolder } from "../../test/fixtures.ts";
 import { withoutSandbox } from "../ffmpeg/sandbox/isolation.ts";
 import { type ScratchBucket, startScratchBucket } from "../testing/jobs/scratch-bucket.ts";
 import { closeServers, noise, sendRange, serve } from "../testing/range-server.ts";
@@ -12,7 +11,7 @@ import { startTestNode, type TestNode } from "../testing/task-deps.ts";
 import { openRangedSource } from "./read-ranged.ts";
 import type { TaskDeps } from "./task-deps.ts";
 
-let folder: string;
+const folder = fileFolder();
 let bucket: ScratchBucket;
 let node: TestNode;
 const CLIP = noise(2_500_000);
@@ -23,7 +22,6 @@ const PIECES = [1_200_000, 1_000_000, 300_000].map((sizeBytes, at) => ({
 beforeAll(async () => {
   // The proxy must listen where this process can connect.
   await withoutSandbox();
-  folder = await mkdtemp(join(tmpdir(), "copra-ranged-"));
   bucket = await startScratchBucket();
   node = startTestNode(folder);
   let at = 0;
@@ -36,7 +34,6 @@ afterAll(async () => {
   closeServers();
   await node.close();
   await bucket.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const TASK = {

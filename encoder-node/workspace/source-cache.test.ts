@@ -1,17 +1,14 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { beforeEach, expect, it, vi } from "vitest";
+import { emptiedFolder } from "../../test/fixtures.ts";
 import { type FetchOptions, type FetchTo, SourceCache, TRANSFER_ABANDONED } from "./source-cache.ts";
 
-let folder: string;
+const folder = emptiedFolder();
 let cache: SourceCache;
 const never = new AbortController().signal;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-sources-"));
   cache = new SourceCache(folder);
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 it("fetches a source once for all callers, and keeps it for the next", async () => {
   const fetchTo = vi.fn((path: string) => writeFile(path, "video"));

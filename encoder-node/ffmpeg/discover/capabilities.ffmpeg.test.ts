@@ -1,13 +1,14 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { availableParallelism, tmpdir } from "node:os";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { createLogger } from "#shared/log.ts";
 import { OPTIONAL_FILTERS, OPTIONAL_MUXERS } from "#shared/plan/command/capabilities.ts";
 import { SOFTWARE_ENCODERS } from "#shared/plan/encoders/software-encoders.ts";
 import { Capabilities } from "#shared/protocol/capabilities.ts";
+import { emptiedFolder } from "../../../test/fixtures.ts";
 import { few } from "../../testing/few.ts";
 import { withoutSandbox } from "../sandbox/isolation.ts";
 import { probeCapabilities } from "./capabilities.ts";
@@ -17,16 +18,14 @@ import { findSoftwareEncoders } from "./software-encoders.ts";
 const { ffmpeg } = await locateFfmpeg(process.env);
 const EVERY = new Set<string>(SOFTWARE_ENCODERS);
 
-let folder: string;
+const folder = emptiedFolder();
 let cacheFile: string;
 let lines: string[];
 const log = createLogger({ write: (line) => lines.push(line), now: Date.now, level: "info" });
 beforeEach(async () => {
   lines = [];
-  folder = await mkdtemp(join(tmpdir(), "copra-capabilities-"));
   cacheFile = join(folder, "encoders.json");
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 /** The ffmpeg builds on this machine, each with its own list of encoders. */
 async function installed(): Promise<{ tool: Tool; listed: string }[]> {

@@ -1,12 +1,10 @@
 // A real ffmpeg writes and reads back every pair of container and codec that a request may name.
 import { execFile } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { AudioCodec, VideoCodec } from "#shared/format/codecs.ts";
 import { TRACK_CONTAINER_TRAITS, TRACK_CONTAINERS, type TrackContainer } from "#shared/format/containers.ts";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { REFERENCE_FFMPEG } from "../../testing/plan-runs.ts";
 import { toolEnvironment } from "../sandbox/tool-environment.ts";
 
@@ -54,14 +52,9 @@ const nameOf = (codec: VideoCodec | AudioCodec): RegExp => NAMES[codec] ?? new R
 /** The build from npm, which has all encoders. This test is about muxers. */
 const FFMPEG = REFERENCE_FFMPEG;
 
-let folder = "";
+const folder = fileFolder();
 const run = (argv: readonly string[]) =>
   promisify(execFile)(FFMPEG, ["-hide_banner", "-nostdin", "-y", ...argv], { cwd: folder, env: toolEnvironment() });
-
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "containers-"));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const SOURCE = "-f lavfi -i testsrc2=s=352x288:r=25:d=0.2 -f lavfi -i sine=r=44100:d=0.5".split(" ");
 

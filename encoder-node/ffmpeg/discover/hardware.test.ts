@@ -1,8 +1,8 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { beforeAll, describe, expect, it, test } from "vitest";
 import { createLogger } from "#shared/log.ts";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { withoutSandbox } from "../sandbox/isolation.ts";
 import { probeCapabilities } from "./capabilities.ts";
 import { findHardware, type HardwareChoice, type HardwareFinding } from "./hardware.ts";
@@ -19,14 +19,12 @@ const NEWER_FULL = FULL.replace("out of memory (10)", "incompatible client key (
 const NO_DISPLAY = `echo '[AVHWDeviceContext @ 0x5] No VA display found for device /dev/dri/renderD128.' >&2
 echo 'Device creation failed: -22.' >&2; exit 234`;
 
-let folder: string;
+const folder = fileFolder();
 beforeAll(async () => {
   await withoutSandbox();
-  folder = await mkdtemp(join(tmpdir(), "copra-hardware-"));
   await writeFile(join(folder, "card0"), "");
   for (const name of ["renderD129", "renderD128"]) await writeFile(join(folder, name), "");
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** An ffmpeg that lists ENCODERS and encodes in software, except for the commands in `cases` (by shell pattern). */
 async function fakeFfmpeg(cases: Readonly<Record<string, string>>): Promise<Tool & { calls(): Promise<string[]> }> {

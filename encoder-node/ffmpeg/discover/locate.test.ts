@@ -1,15 +1,11 @@
-import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, mkdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { createLogger } from "#shared/log.ts";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { type Candidate, isRecent, locateFfmpeg, readVersion, type ToolOrigin } from "./locate.ts";
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-locate-"));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = fileFolder();
 
 type Fake = { version?: string; x264?: boolean; mode?: number; script?: string };
 

@@ -1,17 +1,15 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { beforeAll, expect, it, vi } from "vitest";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { freeBytes } from "../machine.ts";
 import { findIsolation } from "../sandbox/isolation.ts";
 import { runTrial } from "./trial.ts";
 
-let folder: string;
+const folder = fileFolder();
 beforeAll(async () => {
   await findIsolation();
-  folder = await mkdtemp(join(tmpdir(), "copra-trial-"));
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 async function toolThat(does: string): Promise<Parameters<typeof runTrial>[0]> {
   const path = join(folder, "ffmpeg");

@@ -1,10 +1,10 @@
 // The parameter `audio` of files: tracks of the source, matrices, merged tracks and other files.
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { probeSource } from "../../source/probe/probe-source.ts";
 import { encodeClip, makeClip, probe, REFERENCE_FFMPEG, tested } from "../../testing/plan-runs.ts";
 
@@ -29,10 +29,9 @@ const MONO = [
   "-c:v mpeg2video -c:a pcm_s16le",
 ].join(" ");
 
-let folder = "";
+const folder = fileFolder();
 const clip = (name: string): string => path.join(folder, name);
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "audio-tracks-"));
   await Promise.all([
     makeClip(folder, "listed.mkv", LISTED),
     makeClip(folder, "mono.mxf", MONO),
@@ -49,7 +48,6 @@ beforeAll(async () => {
   const bytes = (await readFile(clip("listed.mkv"))).toString("latin1").replace("A_FLAC", "A_AC4\0");
   await writeFile(clip("listed.mkv"), bytes, "latin1");
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const run = promisify(execFile);
 

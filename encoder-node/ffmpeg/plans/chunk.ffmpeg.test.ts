@@ -1,19 +1,15 @@
 // Compares videos that are encoded in chunks and joined with the same videos encoded as a whole.
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { StreamTrack } from "#shared/plan/streams/planned-stream.ts";
 import type { OutputOptions } from "#shared/testing/output-specs.ts";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { few, SLOW } from "../../testing/few.ts";
 import { type Both, look, lossless, type Made, makeBoth, type Shown } from "../../testing/jobs/chunked-encodes.ts";
 import { makeClip } from "../../testing/plan-runs.ts";
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "chunk-runs-"));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = fileFolder();
 
 /** Tolerance of times, in seconds. */
 const EXACT = 0.0001;

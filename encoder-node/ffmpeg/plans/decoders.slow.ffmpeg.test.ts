@@ -1,12 +1,12 @@
 // Tests the list of decoders with this machine's programs: listed codecs are decoded, all others are rejected.
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, it, test } from "vitest";
+import { expect, it, test } from "vitest";
 import { ALLOWED_DECODERS } from "#shared/media/decoders.ts";
 import { openingArguments } from "#shared/plan/command/opening-arguments.ts";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { inputArguments } from "../../source/frame-index/run-packet-listing.ts";
 import { probeFile } from "../../source/probe/probe.ts";
 import { runFfprobe } from "../../source/probe/run-ffprobe.ts";
@@ -17,11 +17,7 @@ import { toolEnvironment } from "../sandbox/tool-environment.ts";
 
 const { ffmpeg, ffprobe } = await locateFfmpeg(process.env);
 const options = { env: toolEnvironment() };
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-decoders-"));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = fileFolder();
 
 const VIDEO = "-f lavfi -i testsrc2=s=352x288:r=25:d=0.08";
 const AUDIO = "-f lavfi -i sine=d=0.3:r=48000 -ac 2";

@@ -2,12 +2,11 @@
 
 import { execFile } from "node:child_process";
 import { chmodSync } from "node:fs";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { MediaProbe, type ProbedStream, rotationOf } from "#shared/media/media-probe.ts";
 import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
@@ -16,6 +15,7 @@ import { longestEnd } from "#shared/plan/source/output-length.ts";
 import { planEncode } from "#shared/plan/tasks/plan-encode.ts";
 import { DECODED_TIMES } from "#shared/plan/thumbnails/decoded-times.ts";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { few, SLOW } from "../../testing/few.ts";
 import { locateFfmpeg } from "../discover/locate.ts";
 import { toolEnvironment } from "../sandbox/tool-environment.ts";
@@ -56,10 +56,9 @@ const CLIPS: Readonly<Record<string, string>> = {
   "song.mp3": `-i cover.jpg ${AUDIO} -map 1 -map 0 -c:v copy -disposition:v:0 attached_pic`,
 };
 
-let folder = "";
+const folder = fileFolder();
 beforeAll(async () => {
   chmodSync(FFPROBE, 0o755);
-  folder = await mkdtemp(path.join(tmpdir(), "plan-runs-"));
   for (const [name, options] of Object.entries(CLIPS)) await make(name, options);
   // As a browser records it: streamed WebM without duration or frame rate in its header.
   await make(
@@ -77,7 +76,6 @@ beforeAll(async () => {
     Buffer.concat([large, await readFile(path.join(folder, "later.ts"))]),
   );
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 async function make(name: string, options: string): Promise<void> {
   await run(REFERENCE_FFMPEG, ["-v", "error", ...options.split(" ").map((part) => part.replaceAll("'", "")), name], {

@@ -1,14 +1,14 @@
 // Options of video and audio outputs in real runs: the files have the requested properties.
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { VIDEO_CODECS, VIDEO_TRAITS, type VideoCodec } from "#shared/format/codecs.ts";
 import { TRACK_CONTAINER_TRAITS } from "#shared/format/containers.ts";
 import type { MediaProbe, ProbedStream } from "#shared/media/media-probe.ts";
 import type { OutputOptions } from "#shared/testing/output-specs.ts";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { few, SLOW } from "../../testing/few.ts";
 import { encodeClip, encodeOne, makeClip, probe, REFERENCE_FFMPEG } from "../../testing/plan-runs.ts";
 import { toolEnvironment } from "../sandbox/tool-environment.ts";
@@ -31,13 +31,11 @@ const CLIPS: Readonly<Record<string, string>> = {
   "late-video.mkv": `-itsoffset 1 -f lavfi -i color=white:s=64x64:r=25:d=1 -f lavfi -i ${BEEP} -map 0 -map 1 -fps_mode vfr ${X264} -c:a flac`,
 };
 
-let folder = "";
+const folder = fileFolder();
 const clip = (name: string): string => path.join(folder, name);
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "plan-video-runs-"));
   for (const [name, argv] of Object.entries(CLIPS)) await makeClip(folder, name, argv);
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** A container for the codec. */
 const containerOf = (codec: VideoCodec): string =>

@@ -1,10 +1,9 @@
 // HDR10 in real runs: the output states the source's mastering display and light, in one piece and in chunks.
 import { execFile } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { probeSource } from "../../source/probe/probe-source.ts";
 import { few } from "../../testing/few.ts";
 import { makeBoth } from "../../testing/jobs/chunked-encodes.ts";
@@ -15,15 +14,13 @@ const run = promisify(execFile);
 const DISPLAY = "G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)";
 const PQ = "setparams=color_primaries=bt2020:color_trc=smpte2084:colorspace=bt2020nc:range=tv";
 
-let folder = "";
+const folder = fileFolder();
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "hdr-runs-"));
   const frames = `-f lavfi -i testsrc2=s=128x72:r=25:d=4 -vf format=yuv420p10le,${PQ}`;
   const params = `log-level=error:keyint=50:min-keyint=50:open-gop=0:scenecut=0:master-display=${DISPLAY}:max-cll=1000,400`;
   await makeClip(folder, "pq.mp4", `${frames} -c:v libx265 -preset ultrafast -x265-params ${params} -tag:v hvc1`);
   await makeClip(folder, "pq.ts", "-i pq.mp4 -c copy");
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Metadata of the first frame: coordinates and luminances of the display, the light of the content, the transfer. */
 async function stated(file: string): Promise<unknown> {

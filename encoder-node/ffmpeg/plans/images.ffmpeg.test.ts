@@ -1,15 +1,15 @@
 // Image outputs of a real ffmpeg: each image shows the right frame, for all kinds of sources and selections.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { ImageOutput } from "#shared/job/output-spec.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import { chooseTimestamps, timestampsOf } from "#shared/plan/thumbnails/thumbnail-timestamps.ts";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { few, SLOW } from "../../testing/few.ts";
 import { decode, encodeClip, makeClip, probe, REFERENCE_FFMPEG } from "../../testing/plan-runs.ts";
 
@@ -35,12 +35,10 @@ const CLIPS: Readonly<Record<string, string>> = {
   "colors.mp4": "-f lavfi -i testsrc2=s=640x360:r=10:d=3,gblur=3 -c:v libx264 -preset ultrafast",
 };
 
-let folder = "";
+const folder = fileFolder();
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "image-runs-"));
   for (const [name, options] of Object.entries(CLIPS)) await makeClip(folder, name, options);
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 type Made = {
   /** The files of each output, in the order of the request. */

@@ -1,14 +1,13 @@
 // A real ffmpeg writes every container with each of its codecs, from several kinds of sources; all files are decoded.
 import { execFile } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import type { AudioCodec, VideoCodec } from "#shared/format/codecs.ts";
 import { TRACK_CONTAINER_TRAITS, TRACK_CONTAINERS, type TrackContainer } from "#shared/format/containers.ts";
 import { MediaProbe, type ProbedStream } from "#shared/media/media-probe.ts";
 import type { OutputOptions } from "#shared/testing/output-specs.ts";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { encodeClip, FFMPEG, FFPROBE, makeClip, REFERENCE_FFMPEG } from "../../testing/plan-runs.ts";
 import { listEncoders } from "../discover/listings.ts";
 import { toolEnvironment } from "../sandbox/tool-environment.ts";
@@ -30,12 +29,10 @@ const CLIPS: Readonly<Record<string, string>> = {
   "surround.mkv": `-f lavfi -i testsrc2=s=256x144:r=25:d=0.8 -f lavfi -i ${SURROUND} ${X264} -c:a ac3 -metadata title=Clip`,
 };
 
-let folder = "";
+const folder = fileFolder();
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "matrix-"));
   for (const [name, options] of Object.entries(CLIPS)) await makeClip(folder, name, options);
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 type Wanted = { container: TrackContainer; video: VideoCodec | null; audio: AudioCodec | null };
 

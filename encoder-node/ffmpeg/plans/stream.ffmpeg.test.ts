@@ -1,20 +1,16 @@
 // Runs stream plans and checks that the tracks have the properties that players rely on.
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect } from "vitest";
+import { expect } from "vitest";
 import type { PlannedStream, StreamTrack } from "#shared/plan/streams/planned-stream.ts";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { few } from "../../testing/few.ts";
 import { encodeClip, FFPROBE, makeClip } from "../../testing/plan-runs.ts";
 import { toolEnvironment } from "../sandbox/tool-environment.ts";
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "stream-runs-"));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = fileFolder();
 
 type Packet = { readonly pts: number; readonly dts: number; readonly key: boolean };
 

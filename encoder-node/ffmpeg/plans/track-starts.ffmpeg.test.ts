@@ -1,21 +1,16 @@
 // Outputs of sources whose tracks start at different times: in chunks and as a whole, and against the source.
 import { execFile } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect } from "vitest";
+import { expect } from "vitest";
 import type { OutputOptions } from "#shared/testing/output-specs.ts";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { few } from "../../testing/few.ts";
 import { look, lossless, makeBoth, type Shown } from "../../testing/jobs/chunked-encodes.ts";
 import { makeClip, REFERENCE_FFMPEG } from "../../testing/plan-runs.ts";
 import { toolEnvironment } from "../sandbox/tool-environment.ts";
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "track-starts-"));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = fileFolder();
 
 const FPS = 25;
 const SPLITS = [0.9];

@@ -1,9 +1,9 @@
 // Video filters in real runs, measured on the output's pixels.
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { OutputOptions } from "#shared/testing/output-specs.ts";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { few } from "../../testing/few.ts";
 import { decode, decodeAudio, encodeClip, encodeOne, firstFrame, makeClip, probe } from "../../testing/plan-runs.ts";
 
@@ -43,14 +43,12 @@ const CLIPS: Readonly<Record<string, string>> = {
 /** Generous, because other tests may keep the machine busy. */
 const CLIPS_TIMEOUT_MS = 60_000;
 
-let folder = "";
+const folder = fileFolder();
 const clip = (name: string): string => path.join(folder, name);
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "filter-runs-"));
   for (const [name, argv] of Object.entries(CLIPS)) await makeClip(folder, name, argv);
   await writeFile(clip("sideways.bin"), withOrientation(await readFile(clip("quarters.jpg")), 6));
 }, CLIPS_TIMEOUT_MS);
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** A JPEG as phones write it, with the orientation in EXIF (6: rotate 90° clockwise). */
 function withOrientation(jpeg: Buffer, orientation: number): Buffer {

@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
-import { chown, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chown } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { fileFolder } from "../../../test/fixtures.ts";
 import type { Inspection } from "../../testing/processes/inside-sandbox.ts";
 import { parseHardLimits } from "../limits.ts";
 import { type Isolation, isolationLevel } from "./isolation.ts";
@@ -74,12 +74,10 @@ const USERS: [string, number | null][] = [
 ];
 
 describe.skipIf(!sandbox).each(USERS)("a program in place of ffmpeg, on a node that runs as %s", (_who, uid) => {
-  let home: string;
+  const home = fileFolder();
   beforeAll(async () => {
-    home = await mkdtemp(join(tmpdir(), "copra-inside-"));
     if (uid !== null) await chown(home, uid, uid);
   });
-  afterAll(() => rm(home, { recursive: true, force: true }));
 
   it.each(["none", "loopback"])("reaches nothing but its own work, with network %s", async (kind) => {
     const { seen, folder, source, proxyPort } = await inspect(home, uid, kind);

@@ -1,18 +1,17 @@
 // Files of audio tracks from an HTTP server.
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdtemp, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { specOf } from "#shared/testing/output-specs.ts";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { makeClip, tested } from "../../testing/plan-runs.ts";
 import { closeServers, serve } from "../../testing/range-server.ts";
 import { type FetchedAudio, fetchAudio } from "./fetch-audio.ts";
 
-let folder = "";
+const folder = fileFolder();
 let origin = "";
 const requested: string[] = [];
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-audio-"));
   await makeClip(folder, "speech.wav", "-f lavfi -i sine=d=0.2:r=48000");
   await makeClip(folder, "silent.mp4", "-f lavfi -i color=s=64x36:d=0.2 -c:v libx264");
   ({ origin } = await serve(async (request, response) => {
@@ -27,7 +26,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   closeServers();
-  await rm(folder, { recursive: true, force: true });
 });
 
 async function fetched(names: readonly string[], allow: "none" | "loopback" = "loopback"): Promise<FetchedAudio> {

@@ -1,9 +1,8 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { fetchSubtitles } from "./fetch-subtitles.ts";
 
 const SRT =
@@ -59,19 +58,17 @@ const FILES: Readonly<Record<string, Buffer | string>> = {
   "/nine-mb": `WEBVTT\n\n00:00.000 --> 00:01.000\n${"x".repeat(9e6)}\n`,
 };
 
-let folder = "";
+const folder = fileFolder();
 const server = createServer((request, response) => {
   const path = request.url ?? "";
   if (path === "/large") return response.writeHead(200, { "content-length": "10000001" }).end("x");
   return path in FILES ? response.end(FILES[path]) : response.writeHead(404).end();
 });
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-subtitles-"));
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
 });
 afterAll(async () => {
   server.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const host = (): string => `127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -1,9 +1,9 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { locateFfmpeg } from "../../ffmpeg/discover/locate.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
 import { fetchWatermarks, type Watermarks } from "./fetch-watermarks.ts";
@@ -19,7 +19,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   "/list.png": "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nhttp://127.0.0.1/a.ts\n",
 };
 
-let folder = "";
+const folder = fileFolder();
 const requested: string[] = [];
 const server = createServer((request, response) => {
   const path = request.url ?? "";
@@ -32,7 +32,6 @@ const server = createServer((request, response) => {
 });
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-watermarks-"));
   for (const [name, source] of Object.entries(FILES)) {
     const argv = ["-v", "error", "-f", "lavfi", "-i", source, "-frames:v", "1", name];
     expect(await runCommand({ path: ffmpeg.path, argv, cwd: folder, stallMs: 20_000 })).toEqual({ ok: true });
@@ -41,7 +40,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   server.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const host = (): string => `127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { type FrameIndex, ticksToUs } from "#shared/media/frame-index.ts";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
 import { makeClip, probe, REFERENCE_FFMPEG, tested } from "../../testing/plan-runs.ts";
 import { readFrameIndex } from "./frame-index.ts";
@@ -12,7 +12,7 @@ import type { FrameIndexReading } from "./packet-checks.ts";
 
 const { ffprobe } = tested;
 const never = new AbortController().signal;
-let folder: string;
+const folder = fileFolder();
 const video = (rate: string, seconds = 4): string => `-f lavfi -i testsrc2=s=96x64:r=${rate}:d=${seconds}`;
 const tone = "-f lavfi -i sine=d=4";
 const h264 = "-c:v libx264 -preset ultrafast -pix_fmt yuv420p -g 30 -bf 3 -b_strategy 0";
@@ -58,10 +58,8 @@ const CLIPS = {
 type Clip = keyof typeof CLIPS;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-frames-"));
   for (const [name, arguments_] of Object.entries(CLIPS)) await makeClip(folder, name, arguments_);
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const read = (name: string, streamIndex: number): Promise<FrameIndexReading> =>
   readFrameIndex(ffprobe, { path: join(folder, name) }, streamIndex, never);

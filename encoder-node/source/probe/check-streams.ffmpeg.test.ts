@@ -1,11 +1,10 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { chosenAudio, chosenVideo } from "#shared/media/choose-streams.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
 import { REFERENCE_FFMPEG } from "../../testing/plan-runs.ts";
 import { checkStreams, withOwnIndexes } from "./check-streams.ts";
@@ -16,9 +15,8 @@ const { signal } = new AbortController();
 const video = { index: 0, codec_type: "video" } as const;
 const audio = { index: 1, codec_type: "audio" } as const;
 
-let folder: string;
+const folder = fileFolder();
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-streams-"));
   const tone = ["-f", "lavfi", "-i", "sine=d=0.5"];
   const title = "title=x\n  Stream #0:2: Video: none";
   const clips: Record<string, string[]> = {
@@ -35,7 +33,6 @@ beforeAll(async () => {
     await promisify(execFile)(REFERENCE_FFMPEG, argv, { cwd: folder, env: toolEnvironment() });
   }
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const check = (name: string, ...streams: MediaProbe["streams"]): Promise<void> =>
   checkStreams(ffmpeg, { path: join(folder, name) }, { streams: [...streams], format: {} }, signal);

@@ -1,7 +1,5 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { locateFfmpeg } from "../../ffmpeg/discover/locate.ts";
 import { openWorkshop, truncated } from "../../testing/source-workshop.ts";
 import { withPacketTimes } from "./packet-times.ts";
@@ -9,11 +7,7 @@ import { probeFile } from "./probe.ts";
 
 const { ffprobe } = await locateFfmpeg(process.env);
 const { signal } = new AbortController();
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-packets-"));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = fileFolder();
 
 const SECONDS = 90;
 const VIDEO = `-f lavfi -i testsrc2=s=32x32:r=5:d=${SECONDS} -c:v mpeg4 -g 10`;

@@ -1,7 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { locateFfmpeg } from "../../ffmpeg/discover/locate.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
 import { SLOW } from "../../testing/few.ts";
@@ -9,11 +8,7 @@ import { packetEndsMs } from "./probe-end.ts";
 
 const { ffmpeg, ffprobe } = await locateFfmpeg(process.env);
 const { signal } = new AbortController();
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-end-"));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = fileFolder();
 
 async function make(name: string, ...argv: string[]): Promise<string> {
   const command = { path: ffmpeg.path, cwd: folder, stallMs: 30_000 };

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { AppError } from "#shared/errors.ts";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { closeServers, noise, sendRange, serve } from "../../testing/range-server.ts";
 import { BlockCache, type BlockReader } from "./block-cache.ts";
 import { SharedBlockCaches } from "./block-cache-sharing.ts";
@@ -12,17 +12,13 @@ import type { RangeReader } from "./range-reader.ts";
 const BLOCK = 4096;
 const CLIP = noise(BLOCK * 40 + 100);
 
-let folder: string;
+const folder = fileFolder();
 let files = 0;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-blocks-"));
-});
 const caches: BlockCache[] = [];
 afterEach(async () => {
   await Promise.all(caches.splice(0).map((cache) => cache.close()));
   closeServers();
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** A source in memory that is as slow as `wait`, and records its requests. */
 function source(wait: (block: number) => Promise<unknown> = async () => {}) {

@@ -1,10 +1,10 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import { parseRange } from "#shared/network/http-headers.ts";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { closeServers, noise, serve } from "../../testing/range-server.ts";
 import { type Fetch, newResumeState } from "../fetch/fetch-options.ts";
 import { fetchInParallel, isWorthMore } from "./parallel-fetch.ts";
@@ -15,12 +15,8 @@ const TICK_BYTES = 150_000;
 const TICK_MS = 25;
 const QUICK = { stallMs: 30_000, backoff: { firstMs: 5, maxMs: 5 } };
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-parallel-"));
-});
+const folder = fileFolder();
 afterEach(closeServers);
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Serves ranges of the clip slowly, each connection on its own. `refuses` may respond in place of the server. */
 async function slowServer(refuses: (request: IncomingMessage, response: ServerResponse, open: number) => boolean) {

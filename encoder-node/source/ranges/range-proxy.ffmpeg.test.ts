@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { fileFolder } from "../../../test/fixtures.ts";
 import type { CommandResult } from "../../ffmpeg/command-result.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
 import { openMachineLoopback } from "../../ffmpeg/sandbox/loopback-network.ts";
@@ -23,7 +23,7 @@ const BLOCK = 64 * 1024;
 const { ffprobe } = tested;
 const never = new AbortController().signal;
 
-let folder: string;
+const folder = fileFolder();
 let proxy: RangeProxy;
 /** On the machine's loopback, which this process can reach too. */
 let machineProxy: RangeProxy;
@@ -34,7 +34,6 @@ const codecs = "-c:v libx264 -preset ultrafast -g 50 -bf 2 -b:v 4M -c:a aac -fla
 const CLIPS = ["last.mp4", "first.mp4", "clip.mkv", "clip.ts"];
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-ranges-"));
   [proxy, machineProxy] = await Promise.all([startRangeProxy(), startRangeProxy(openMachineLoopback)]);
   await makeClip(folder, "last.mp4", `${clip} ${codecs}`);
   await makeClip(folder, "first.mp4", "-i last.mp4 -c copy -movflags +faststart");
@@ -47,7 +46,6 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await Promise.all([proxy.close(), machineProxy.close()]);
-  await rm(folder, { recursive: true, force: true });
 });
 
 type Opened = { readonly input: RangeInput; readonly server: TestServer; readonly cache: BlockCache };

@@ -1,7 +1,7 @@
-import { copyFile, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
+import { fileFolder } from "../../../test/fixtures.ts";
 import type { TrackQuality } from "../../quality/quality-report.ts";
 import { qualityReport } from "../../quality/quality-report.ts";
 import { makeClip } from "../../testing/plan-runs.ts";
@@ -9,13 +9,11 @@ import { openJoinedTrack } from "../join/join-track.ts";
 import { readChunkFacts } from "./chunk-file.ts";
 import { appendQuality, mergeQualities, readChunkQuality } from "./chunk-quality.ts";
 
-let folder = "";
+const folder = fileFolder();
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-chunk-quality-"));
   const encode = "-c:v libx264 -preset ultrafast -movflags +frag_keyframe+empty_moov+default_base_moof";
   await makeClip(folder, "chunk.mp4", `-f lavfi -i testsrc2=s=64x36:r=25:d=1 ${encode}`);
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const size = { width: 64, height: 36 };
 const measured = (vmaf: number): TrackQuality => ({

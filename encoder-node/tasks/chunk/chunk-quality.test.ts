@@ -1,17 +1,13 @@
 // Data that another node wrote at the end of a chunk becomes part of this node's report, which must stay valid.
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { QualityReport } from "#shared/job/quality.ts";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { qualityReport } from "../../quality/quality-report.ts";
 import { appendQuality, readChunkQuality } from "./chunk-quality.ts";
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-chunk-text-"));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = fileFolder();
 
 const size = { width: 64, height: 36 };
 const measured = { model: "vmaf_v0.6.1", size, shown: size, every: 6 };

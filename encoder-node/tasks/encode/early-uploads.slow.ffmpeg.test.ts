@@ -1,9 +1,8 @@
 // Files are uploaded while real ffmpeg writes them. Their content is the same as with an upload afterwards.
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
@@ -11,6 +10,7 @@ import type { OutputReport } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import type { UploadsRequest, UploadTicket } from "#shared/protocol/uploads.ts";
 import { specOf } from "#shared/testing/output-specs.ts";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
 import { boxHeader } from "../../mp4/boxes.ts";
 import { probeFile } from "../../source/probe/probe.ts";
@@ -24,7 +24,7 @@ const SECONDS = 12;
 const run = promisify(execFile);
 const env = toolEnvironment();
 
-let folder: string;
+const folder = fileFolder();
 let node: TestNode;
 /** By output and part. */
 let stored: Map<string, Buffer>;
@@ -43,7 +43,6 @@ const server = createServer(async (request, response) => {
 });
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-early-"));
   node = startTestNode(folder);
   const video = `testsrc2=s=640x360:r=30000/1001:d=${SECONDS},noise=alls=60:allf=t`;
   const coded = ["-c:v", "libx264", "-preset", "ultrafast", "-qp", "20", "-c:a", "aac", "source.mp4"];
@@ -59,7 +58,6 @@ afterAll(async () => {
   await node.close();
   server.closeAllConnections();
   server.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 type Requested = UploadsRequest["files"][number];

@@ -1,29 +1,26 @@
 // A slow source whose host cannot serve ranges of one version.
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { specOf } from "#shared/testing/output-specs.ts";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { withoutSandbox } from "../../ffmpeg/sandbox/isolation.ts";
 import { closeServers, noise, sendRange, serve } from "../../testing/range-server.ts";
 import { startTestNode, type TestNode } from "../../testing/task-deps.ts";
 import { withEncodeSource } from "./encode-source.ts";
 
 const CLIP = noise(3_000_000);
-let folder: string;
+const folder = fileFolder();
 let node: TestNode;
 beforeAll(async () => {
   // The work reads what the node serves.
   await withoutSandbox();
-  folder = await mkdtemp(join(tmpdir(), "copra-encode-source-"));
   node = startTestNode(folder);
 });
 afterAll(async () => {
   closeServers();
   await node.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 it("fetches all of a slow source when its host serves ranges of several versions", async () => {

@@ -1,8 +1,7 @@
 // The task `encode` with ffmpeg, a storage on loopback, and difficult sources.
-import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Failure } from "#shared/errors.ts";
@@ -12,6 +11,7 @@ import type { OutputReport } from "#shared/protocol/reports.ts";
 import { Assignment, type TaskOf } from "#shared/protocol/tasks.ts";
 import type { FileName, UploadsRequest } from "#shared/protocol/uploads.ts";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { locateFfmpeg } from "../../ffmpeg/discover/locate.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
 import { storageAgent } from "../../network/storage-agent.ts";
@@ -43,13 +43,12 @@ const CLIPS: Readonly<Record<string, string>> = {
   "uneven.mkv": `${VIDEO} -f lavfi -i sine=d=9 ${X264} -c:a aac`,
 };
 
-let folder = "";
+const folder = fileFolder();
 /** Files of all requests for uploads. */
 const requested: FileName[] = [];
 const storage = createServer((request, response) => request.resume().on("end", () => response.end()));
 const storages = storageAgent("loopback");
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-encode-"));
   for (const [name, options] of Object.entries(CLIPS)) {
     const argv = ["-v", "error", "-nostdin", ...options.split(" "), name];
     expect([name, await runCommand({ path: tools.ffmpeg.path, argv, cwd: folder, stallMs: 20_000 })]).toEqual([
@@ -70,7 +69,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await storages.destroy();
   storage.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 async function rewrite(from: string, to: string, what: RegExp, by: string): Promise<void> {

@@ -1,9 +1,8 @@
 // A source that arrives slowly is encoded while it arrives, with real ffmpeg.
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -12,6 +11,7 @@ import { parseRange } from "#shared/network/http-headers.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import type { UploadsRequest } from "#shared/protocol/uploads.ts";
 import { specOf } from "#shared/testing/output-specs.ts";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
 import { startTestNode, type TestNode, tools } from "../../testing/task-deps.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
@@ -21,7 +21,7 @@ import { encode } from "./encode.ts";
 const BYTES_PER_SECOND = 3_000_000;
 const SLICE_BYTES = 40_000;
 
-let folder: string;
+const folder = fileFolder();
 let node: TestNode;
 let clip: Buffer;
 /** The byte from which the host breaks off connections. */
@@ -55,7 +55,6 @@ const server = createServer(async (request, response) => {
 });
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-slow-source-"));
   const video = "testsrc2=s=640x360:r=30000/1001:d=8,noise=alls=30:allf=t";
   const coded = ["-c:v", "libx264", "-preset", "ultrafast", "-qp", "27", "-c:a", "aac", "-movflags", "+faststart"];
   const argv = ["-v", "error", "-f", "lavfi", "-i", video, "-f", "lavfi", "-i", "sine=d=8", ...coded, "clip.mp4"];
@@ -71,7 +70,6 @@ afterEach(() => node.close());
 afterAll(async () => {
   server.closeAllConnections();
   server.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const origin = (): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -1,12 +1,12 @@
 // The task `inspect` of a chunked job, with ffprobe and a scratch bucket.
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { AppError } from "#shared/errors.ts";
 import { MAX_SPLIT_POINTS, type PackedSplitPoints, unpackSplitPoints } from "#shared/media/frame-index.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
 import { type ScratchBucket, startScratchBucket } from "../../testing/jobs/scratch-bucket.ts";
 import { closeServers, sendRange, serve, type TestServer } from "../../testing/range-server.ts";
@@ -16,7 +16,7 @@ import { inspect } from "./inspect.ts";
 import { scratchSource } from "./scratch-source.ts";
 import { isTooLong } from "./split-points.ts";
 
-let folder: string;
+const folder = fileFolder();
 let bucket: ScratchBucket;
 let node: TestNode;
 let origin: string;
@@ -41,7 +41,6 @@ const id3Tag = (version: number, size: number): Buffer =>
   ]);
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-inspect-"));
   for (const [name, options] of Object.entries(CLIPS)) {
     const argv = ["-v", "error", "-nostdin", ...options.split(" "), name];
     expect(await runCommand({ path: tools.ffmpeg.path, argv, cwd: folder, stallMs: 20_000 })).toEqual({ ok: true });
@@ -64,7 +63,6 @@ afterAll(async () => {
   closeServers();
   await node.close();
   await bucket.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 let attempt = 0;

@@ -1,10 +1,9 @@
 // Support for fetch tests: a clip, a response that serves it, and a fetch that compares the result with it.
-import { mkdtempSync } from "node:fs";
-import { readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll } from "vitest";
+import { beforeAll } from "vitest";
+import { fileFolder } from "../../../test/fixtures.ts";
 import type { Fetch } from "../../source/fetch/fetch-options.ts";
 import { fetchSource } from "../../source/fetch/fetch-source.ts";
 
@@ -16,10 +15,10 @@ export let folder: string;
 
 /** Gives the tests of a file a folder to fetch into. */
 export function useFetchFolder(): void {
+  const ofFile = fileFolder();
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), "copra-fetch-"));
+    folder = ofFile;
   });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
 }
 
 export const QUICK = { stallMs: 30_000, backoff: { firstMs: 5, maxMs: 5 } };

@@ -33,7 +33,7 @@ it.each([
   ["ProRes 4444", "source.mov", "-c:v prores_ks -profile:v 4444 -pix_fmt yuva444p10le"],
   ["VP9", "source.webm", "-c:v libvpx-vp9 -pix_fmt yuva420p -b:v 1M -auto-alt-ref 0"],
 ])("alpha of %s", async (_, name, options) => {
-  const path = await workshop().make(name, `${SOURCE} ${options}`);
+  const path = await workshop.make(name, `${SOURCE} ${options}`);
   const requests = ["png:32x", "gif:32x", "webp:32x", "jpg:32x", "mp4:32x"].map((format) => ({ format }));
   const { outputs } = await processSource(path, requests);
   const results = await Promise.all(
@@ -49,13 +49,13 @@ it.each([
 });
 
 it("keeps alpha in an animated webp, and in images that are made by seeking", async () => {
-  const path = await workshop().make("long.mov", `${SOURCE.replace("d=2", "d=60")} -c:v png -pix_fmt rgba`);
+  const path = await workshop.make("long.mov", `${SOURCE.replace("d=2", "d=60")} -c:v png -pix_fmt rgba`);
   const { outputs } = await processSource(path, [
     { format: "gif:32x", params: { scene: { number: 1, duration: 1 } } },
     { format: "png:32x", params: { sprite: true, number: 2 } },
   ]);
   for (const output of outputs) expect(output.ok && (await halves(output.files[0] ?? ""))[1]?.[3]).toBe(0);
-  const webp = await processSource(join(workshop().folder, "source.gif"), [{ format: "webp_anim:32x" }]);
+  const webp = await processSource(join(workshop.folder, "source.gif"), [{ format: "webp_anim:32x" }]);
   const [animated] = webp.outputs;
   const bytes = await readFile((animated?.ok && animated.files[0]) || "");
   // The alpha flag in the VP8X chunk (RFC 9649 §2.7): ffmpeg does not decode animated WebP.

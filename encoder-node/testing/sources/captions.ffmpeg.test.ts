@@ -1,24 +1,22 @@
 // Closed captions in the source's video: copied or left out, and announced accordingly.
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { OutputOptions } from "#shared/testing/output-specs.ts";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { captionedClip, captionsOf } from "../jobs/captioned-clip.ts";
 import { makeBoth } from "../jobs/chunked-encodes.ts";
 import { processSource } from "../jobs/process-source.ts";
 import { closeServers } from "../range-server.ts";
 import { openWorkshop } from "../source-workshop.ts";
 
-let folder: string;
+const folder = fileFolder();
 let clip: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-captions-"));
   clip = await captionedClip(openWorkshop(folder), "HELLO COPRA");
 });
 afterAll(async () => {
   closeServers();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const SHOWN = /00:00:01,0\d\d --> 00:00:03,0\d\d\s+HELLO COPRA/;

@@ -18,11 +18,11 @@ import {
 const workshop = workshopOfFile();
 
 it("keeps the proportions of a broadcast that becomes wide", async () => {
-  await checkProportions(await wideFromTheMiddle(workshop()), "64x36");
+  await checkProportions(await wideFromTheMiddle(workshop), "64x36");
 });
 
 it("plays audio whose format changes without inserted silence", async () => {
-  await checkContinuity(await changingAudio(0)(workshop()), 0);
+  await checkContinuity(await changingAudio(0)(workshop), 0);
 });
 
 it.each([
@@ -30,7 +30,7 @@ it.each([
   ["MPEG-PS", reorderedFrames("mpeg2.mpg", "mpeg2video")],
   ["an elementary stream", reorderedFrames("mpeg1.m1v", "mpeg1video")],
 ])("copies %s with a time for each frame, in the order of display", async (_, make) => {
-  await checkCopies(await make(workshop()));
+  await checkCopies(await make(workshop));
 });
 
 it.each([
@@ -39,18 +39,18 @@ it.each([
   ["VP9", "vp9.mkv", "-c:v libvpx-vp9 -cpu-used 8 -deadline realtime -colorspace 3"],
   ["MPEG-4, whose container states it", "mpeg4.mp4", "-c:v mpeg4 -colorspace 3 -color_primaries 1 -color_trc 1"],
 ])("encodes %s with a reserved color matrix", async (_, name, options) => {
-  await checkReserved(await reservedMatrix(name, options)(workshop()));
+  await checkReserved(await reservedMatrix(name, options)(workshop));
 });
 
 it.each(["mp4:::quality=4,maxrate=1000k", "mp4:hevc", "webm:vp8", "mp4:15fps"])(
   "gives frames that are shown for long their bits in %s",
   async (format) => {
-    await checkFirstFrame(await stillScreen(workshop()), format);
+    await checkFirstFrame(await stillScreen(workshop), format);
   },
 );
 
 it("makes no segment longer than announced from frames that are shown for long", async () => {
-  const path = await stillScreen(workshop());
+  const path = await stillScreen(workshop);
   const { outputs } = await processSource(path, [STREAM]);
   const master = filesOf(outputs[0])[0] ?? "";
   const playlist = (await readFile(master, "utf8")).split("\n").find((line) => /p\.m3u8$/.test(line)) ?? "";

@@ -57,14 +57,14 @@ async function expectImages(source: string, output: ProcessedOutput | undefined,
 
 describe("a truncated file", () => {
   few(1).each([truncatedMatroska, truncatedWebm])("fails outputs that need the missing part: %o", async (make) => {
-    const path = await make(workshop());
+    const path = await make(workshop);
     const { outputs } = await processSource(path, [MP4, THREE, STREAM, { ...MP4, durationMs: 1000 }]);
     const failed = { ok: false, failure: { code: "encoding_failed", message: expect.stringContaining("truncated") } };
     expect(outputs).toEqual([failed, failed, failed, { ok: true, files: [expect.any(String)] }]);
   });
 
   it("gives complete outputs of the existing part when the header has no duration", async () => {
-    const path = await truncatedRecording(workshop());
+    const path = await truncatedRecording(workshop);
     const { outputs } = await processSource(path, [MP4, THREE]);
     const source = await shownFrames(path);
     const end = source.length / 10;
@@ -78,7 +78,7 @@ describe("a file without a duration", () => {
     [browserRecording, 6],
     [animatedPng, 6],
   ])("gives images of its whole length: %o", async (make, seconds) => {
-    const path = await make(workshop());
+    const path = await make(workshop);
     const { outputs } = await processSource(path, [THREE, EVERY_2_S, SCENES, MP4]);
     await expectImages(path, outputs[0], [seconds / 6, seconds / 2, (seconds * 5) / 6]);
     await expectImages(path, outputs[1], [0, 2, 4]);
@@ -93,7 +93,7 @@ describe("a header whose times differ from the times of the packets", () => {
     [clockRollover, 6, 60],
     [trimmedWithoutKeyframe, 3.4, 34],
   ])("allows all outputs: %o", async (make, seconds, frames) => {
-    const path = await make(workshop());
+    const path = await make(workshop);
     const { outputs } = await processSource(path, [MP4, WEBM, THREE, SCENES, STREAM]);
     for (const output of [outputs[0], outputs[1], outputs[4]]) {
       // ffmpeg's DASH reader supports whole seconds only.
@@ -109,7 +109,7 @@ describe("a header whose times differ from the times of the packets", () => {
   });
 
   it("gives audio without the encoder's priming", async () => {
-    const path = await longPreSkip(workshop());
+    const path = await longPreSkip(workshop);
     const { outputs } = await processSource(path, [{ format: "m4a" }, { format: "mp3" }]);
     // 6.0065 s of packets less 65,535 samples at 48 kHz.
     for (const output of outputs) expect(await fileSeconds(filesOf(output)[0] ?? "")).toBeCloseTo(4.64, 1);
@@ -121,7 +121,7 @@ describe("a video with a variable frame rate", () => {
   few(1).each([screenRecording, screenRecordingInMatroska])(
     "shows its last frame as long as the source: %o",
     async (make) => {
-      const path = await make(workshop());
+      const path = await make(workshop);
       const { outputs } = await processSource(path, [...formats, { format: "mpegts" }, STREAM]);
       const source = await shownFrames(path);
       for (const [at, output] of outputs.entries()) {
@@ -140,7 +140,7 @@ describe("a video with a variable frame rate", () => {
   );
 
   it("writes no two frames with the same time to any output", async () => {
-    const path = await framesAtOneTime(workshop());
+    const path = await framesAtOneTime(workshop);
     const { outputs } = await processSource(path, [MP4, WEBM, STREAM]);
     const source = await shownFrames(path);
     for (const output of outputs) {

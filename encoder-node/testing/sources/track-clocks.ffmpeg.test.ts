@@ -36,7 +36,7 @@ few(1).each<[TrackSource, string, number]>([
   [earlyUnused, "ts", 2],
   ...(isFfmpeg5 ? [] : [[earlyUnused, "ogv", 2] as [TrackSource, string, number]]),
 ])("makes whole outputs of a source whose clock or other streams mislead: %o, %s", async (make, extension, seconds) => {
-  const path = await make(workshop(), extension);
+  const path = await make(workshop, extension);
   const { outputs, probe } = await processSource(path, [...VIDEOS, AUDIO, THREE]);
   for (const [at, kinds] of [["video", "audio"], ["video", "audio"], ["audio"]].entries()) {
     const ends = await trackSeconds(firstFile(outputs[at]));
@@ -49,12 +49,12 @@ few(1).each<[TrackSource, string, number]>([
 });
 
 it("makes whole audio of Ogg streams that follow each other", async () => {
-  const { outputs } = await processSource(await chained(workshop(), "ogg"), [AUDIO, { format: "m4a" }]);
+  const { outputs } = await processSource(await chained(workshop, "ogg"), [AUDIO, { format: "m4a" }]);
   for (const output of outputs) expect((await trackSeconds(firstFile(output))).audio).toBeCloseTo(4, 0);
 });
 
 it("adds a note where timestamps fall back and ffmpeg leaves out the rest", async () => {
-  const { outputs } = await processSource(await restarted(workshop(), "flv"), [...VIDEOS, AUDIO, THREE]);
+  const { outputs } = await processSource(await restarted(workshop, "flv"), [...VIDEOS, AUDIO, THREE]);
   const note = expect.stringMatching(
     /^The input's timestamps fall back at 2\.\d\d s, as after a broken transmission; /,
   );
@@ -62,13 +62,13 @@ it("adds a note where timestamps fall back and ffmpeg leaves out the rest", asyn
 });
 
 it("adds a note where a broadcast changes its codec and its video ends long before its audio", SLOW, async () => {
-  const { outputs } = await processSource(await codecChange(workshop(), "ts"), VIDEOS);
+  const { outputs } = await processSource(await codecChange(workshop, "ts"), VIDEOS);
   const note = expect.stringMatching(/^The input's video ends at 3\.\d\d s, its audio at [56]\.\d\d s\.$/);
   expect(outputs).toMatchObject(outputs.map(() => ({ ok: true, note })));
 });
 
 few(1).each(["webm", "mkv", "ts", "flv"])("leaves out audio that never comes, with a note: %s", async (extension) => {
-  const path = await silentTrack(workshop(), extension);
+  const path = await silentTrack(workshop, extension);
   const { outputs } = await processSource(path, [...VIDEOS, THREE, AUDIO, { format: "mkv:copy:copy" }]);
   const note = "The input announces audio without any data, so this output has no audio.";
   const videoOnly = { ok: true, note };
@@ -82,7 +82,7 @@ const withAll = ({ format, params }: OutputOptions): OutputOptions => ({ format,
 
 few(1).each(["mkv", "ts"])("uses other audio than the one that never comes: %s", async (extension) => {
   const requests = [...VIDEOS, AUDIO, ...VIDEOS.map(withAll)];
-  const { outputs } = await processSource(await secondAudio(workshop(), extension), requests);
+  const { outputs } = await processSource(await secondAudio(workshop, extension), requests);
   const note = "Audio tracks of the input that cannot be decoded were left out: 1, 3.";
   expect(outputs.slice(3)).toMatchObject([{ note }, { note }]);
   for (const output of outputs) expect((await trackSeconds(firstFile(output))).audio).toBeCloseTo(2, 0);

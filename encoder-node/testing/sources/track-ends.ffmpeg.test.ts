@@ -19,10 +19,7 @@ const workshop = workshopOfFile();
 const formats = (...names: readonly string[]): OutputOptions[] => names.map((format) => ({ format }));
 
 it("makes a stream with an audio-only variant from a video whose audio ends early", async () => {
-  const { outputs } = await processSource(await shortAudio(workshop(), "mp4"), [
-    TRACK_STREAM,
-    ...formats("mp4", "mp3"),
-  ]);
+  const { outputs } = await processSource(await shortAudio(workshop, "mp4"), [TRACK_STREAM, ...formats("mp4", "mp3")]);
   expect(outputs).toMatchObject([{ ok: true }, { ok: true }, { ok: true }]);
   const [stream, file, audio] = outputs.map((output) => (output.ok ? (output.files[0] ?? "") : ""));
   for (const path of [stream, file]) expect(await trackSeconds(path ?? "")).toEqual({ video: 3, audio: 1.5 });
@@ -30,7 +27,7 @@ it("makes a stream with an audio-only variant from a video whose audio ends earl
 });
 
 it("fails outputs whose video is lost half-way, and makes the audio outputs", async () => {
-  const path = await videoLost(workshop(), "mp4");
+  const path = await videoLost(workshop, "mp4");
   const { outputs } = await processSource(path, [TRACK_STREAM, ...formats("mp4", "mpegts", "mp4::x", "mp3", "m4a")]);
   const message =
     /^The video of the result ends at 1\.\d\d s instead of 3\.00 s; the source may be damaged or truncated$/;
@@ -49,7 +46,7 @@ it.each<[string, OutputOptions[], TrackSource, boolean[]]>([
   ["by seeking", [images([31])], longVideoLost, [true]],
   ["by seeking after the loss", [images([38])], longVideoLost, [false]],
 ])("makes images only of video that can be decoded: %s", async (_, requests, make, succeeded) => {
-  const { outputs } = await processSource(await make(workshop(), "mp4"), requests);
+  const { outputs } = await processSource(await make(workshop, "mp4"), requests);
   expect(outputs.map(({ ok }) => ok)).toEqual(succeeded);
   for (const [at, output] of outputs.entries()) {
     const message =
@@ -59,7 +56,7 @@ it.each<[string, OutputOptions[], TrackSource, boolean[]]>([
 });
 
 it("makes audio files without timestamps from a video whose audio starts late", async () => {
-  const path = await lateAudio(workshop(), "mkv");
+  const path = await lateAudio(workshop, "mkv");
   const { outputs } = await processSource(path, formats("mp3", "aac", "wav", "flac", "m4a", "mp4"));
   for (const output of outputs) expect(output).toMatchObject({ ok: true });
 });

@@ -26,7 +26,7 @@ const FORMATS = [
 const OUTPUTS = [TRACK_STREAM, ...FORMATS.map((format) => ({ format }))];
 
 it.each(everyNth(5, SOURCES))("makes all outputs of %s.%s", async (_, extension, make) => {
-  const { outputs } = await processSource(await make(workshop(), extension), OUTPUTS);
+  const { outputs } = await processSource(await make(workshop, extension), OUTPUTS);
   const failures = outputs.map((output, at) => (output.ok ? null : [OUTPUTS[at]?.format, output.failure.message]));
   expect(failures.filter((failure) => failure !== null)).toEqual([]);
 });
@@ -34,7 +34,7 @@ it.each(everyNth(5, SOURCES))("makes all outputs of %s.%s", async (_, extension,
 it.each(everyNth(2, ["mp4", "mkv", "flv", "mov"]))(
   "fails all outputs whose video is lost half-way: %s",
   async (extension) => {
-    const path = await videoLost(workshop(), extension);
+    const path = await videoLost(workshop, extension);
     const formats = FORMATS.filter((format) => /^(mp4|webm|mkv|mov|mpegts|avi|flv|asf|3gp|mp4::x)$/.test(format));
     const { outputs } = await processSource(
       path,

@@ -1,24 +1,22 @@
 // The failure messages for sources that ffmpeg cannot decode, or only in part.
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { AppError } from "#shared/errors.ts";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { processSource } from "../jobs/process-source.ts";
 import { closeServers } from "../range-server.ts";
 import { openWorkshop, type SourceWorkshop } from "../source-workshop.ts";
 
-let folder: string;
+const folder = fileFolder();
 let workshop: SourceWorkshop;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-undecodable-"));
   workshop = openWorkshop(folder);
   const tracks = "-f lavfi -i testsrc2=s=64x36:r=10:d=2 -f lavfi -i sine=d=2 -c:a aac -c:v libx264 -preset ultrafast";
   await workshop.make("clear.mp4", `${tracks} -pix_fmt yuv420p -g 10`);
 });
 afterAll(async () => {
   closeServers();
-  await rm(folder, { recursive: true, force: true });
 });
 
 /** Replaces the first occurrence of each four-character name after the start of the `moov` box. */

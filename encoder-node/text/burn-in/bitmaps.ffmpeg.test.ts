@@ -1,6 +1,6 @@
 // Captions that are images in the frames of outputs, compared with ffmpeg's own overlay.
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -9,6 +9,7 @@ import { withBitmaps } from "#shared/job/output-spec.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import { planEncode } from "#shared/plan/tasks/plan-encode.ts";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
 import { prepareCaptions } from "../../prepare/prepare-captions.ts";
 import { bitmapReader } from "../../prepare/read-bitmaps.ts";
@@ -34,14 +35,13 @@ const CAPTIONS = [
   { fromMs: 4000, x: 21, y: 21, width: 200, height: 30 },
 ];
 
-let folder = "";
+const folder = fileFolder();
 const { signal } = new AbortController();
 const deps = { ...tested, allowPrivate: "loopback", signal, fontsFolder: null } as const;
 const runDeps = { ...deps, log: silentLog, workFolder: tmpdir(), commands: new CommandLog(), trace: NO_TRACE };
 const path = (name: string): string => join(folder, name);
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-bitmaps-"));
   const { make } = openWorkshop(folder);
   await writeFile(path("a.sup"), pgsFile(CANVAS, CAPTIONS));
   const x264 = "-c:v libx264 -preset ultrafast -g 25 -pix_fmt yuv420p";
@@ -78,7 +78,6 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => {
   closeServers();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const burnt = (params: object = {}, format = "mkv::noaudio"): OutputOptions => ({

@@ -1,11 +1,11 @@
 // Captions in the frames of outputs, compared with ffmpeg's own, and in chunks.
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdtemp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
 import { prepareCaptions } from "../../prepare/prepare-captions.ts";
 import { look, lossless, makeBoth, type Shown } from "../../testing/jobs/chunked-encodes.ts";
@@ -81,12 +81,11 @@ const FILES: Readonly<Record<string, string>> = {
   "/page": "<html></html>",
 };
 
-let folder = "";
+const folder = fileFolder();
 let origin = "";
 const deps = { allowPrivate: "loopback", signal: new AbortController().signal, fontsFolder: null } as const;
 const clips = new Map<string, string>();
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-burn-"));
   ({ origin } = await serve((request, response) => {
     const text = FILES[request.url ?? ""];
     response.writeHead(text === undefined ? 404 : 200).end(text);
@@ -112,7 +111,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   closeServers();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const NO_TEXT = { streams: [], format: {} };

@@ -1,9 +1,9 @@
 // Hostile captions, each of which ended a node or kept it busy for minutes.
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { type BurnSpec, DEFAULT_STYLE } from "#shared/job/burn.ts";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { type FontFile, packagedFonts } from "../burn-in/node-fonts.ts";
 import { isolated } from "./isolated.ts";
 import type { ForeignFile } from "./parsers.ts";
@@ -11,13 +11,11 @@ import type { LIMITS } from "./too-complex.ts";
 
 const never = new AbortController().signal;
 const BURN: BurnSpec = { style: DEFAULT_STYLE, keepsStyle: true, shiftMs: 0 };
-let folder: string;
+const folder = fileFolder();
 let known: readonly FontFile[];
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-parsing-"));
   known = await packagedFonts();
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 async function fileOf(text: string) {
   const path = join(folder, "captions");
