@@ -8,7 +8,7 @@ import type { Capabilities } from "#shared/protocol/capabilities.ts";
 import { Limiter } from "./async/in-parallel.ts";
 import type { NodeConfig } from "./config.ts";
 import type { Tool } from "./ffmpeg/discover/locate.ts";
-import { freeBytes } from "./ffmpeg/machine.ts";
+import { freeBytes } from "./ffmpeg/run-command.ts";
 import type { NodeFolders } from "./folders/node-folders.ts";
 import { exitWhenIdle } from "./idle-exit.ts";
 import { Leases } from "./leases/leases.ts";
@@ -23,14 +23,13 @@ import { diskOf, nodeFacts, VERSION } from "./node-facts.ts";
 import type { NodeIdentity } from "./node-identity.ts";
 import { lowDisk, SOURCE_FOLDERS, timedReasons, watchReasons } from "./readiness.ts";
 import type { Attributes } from "./tracing/otlp-json.ts";
-import { openTracer, type Tracer } from "./tracing/tracer.ts";
+import { openTracer, type Tracer } from "./tracing/span-exporter.ts";
 import { createProgressBoard } from "./workspace/progress.ts";
 import { RangedSources } from "./workspace/ranged-sources.ts";
-import { usePresignedScratch } from "./workspace/signed-scratch.ts";
-import { createSlots } from "./workspace/slots.ts";
+import { usePresignedScratch } from "./workspace/scratch.ts";
+import { createSlots, UPLOAD_DISK_BYTES, UploadSlots } from "./workspace/slots.ts";
 import { SourceCache } from "./workspace/source-cache.ts";
 import type { NodeDeps } from "./workspace/task-deps.ts";
-import { UPLOAD_DISK_BYTES, UploadSlots } from "./workspace/upload-slots.ts";
 
 /** Maximum number of leases that run on this node, uploads included. */
 const MAX_RUNNING = 64;

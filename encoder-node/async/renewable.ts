@@ -1,5 +1,5 @@
 // A signed value, such as URLs. It is signed again when a storage rejects it like an expired signature.
-import { untilAborted } from "./until-aborted.ts";
+import { untilAborted } from "./in-parallel.ts";
 
 /**
  * A value and its signature. A signature that has never worked is wrong, not expired. `mayHaveExpired` is true from the

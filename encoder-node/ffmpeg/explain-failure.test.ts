@@ -1,7 +1,7 @@
 import { expect, it, test } from "vitest";
 import type { ErrorCode } from "#shared/errors.ts";
-import type { CommandFailure } from "./command-result.ts";
 import { explainFailure } from "./explain-failure.ts";
+import type { CommandFailure } from "./run-tool.ts";
 
 type Reason = CommandFailure["reason"];
 

@@ -2,9 +2,9 @@
 import { isAbsolute } from "node:path";
 import { assertNever, type ErrorCode, type Failure } from "#shared/errors.ts";
 import { DISALLOWED_DECODER, disallowedDecoderMessage } from "#shared/media/decoders.ts";
-import { type CommandFailure, CRASH_SIGNALS } from "./command-result.ts";
 import { lastErrorLine, UNFILLED_AUDIO_GAP } from "./error-lines.ts";
 import type { ExceededLimit } from "./limits.ts";
+import { type CommandFailure, CRASH_SIGNALS } from "./run-tool.ts";
 import { SANDBOX_FAILURE } from "./sandbox/program.ts";
 
 type Pattern = { readonly stderr: RegExp; readonly code: ErrorCode; readonly message: string };

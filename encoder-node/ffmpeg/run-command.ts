@@ -1,14 +1,12 @@
 // Runs an ffmpeg command that encodes: watches its progress, its disk and its limits.
-import { readdir } from "node:fs/promises";
-import { availableParallelism } from "node:os";
+import { readdir, statfs } from "node:fs/promises";
+import { availableParallelism, totalmem } from "node:os";
 import { basename } from "node:path";
 import { messageOf } from "#shared/log.ts";
-import type { CommandFailure, CommandResult } from "./command-result.ts";
 import { UNFILLED_AUDIO_GAP } from "./error-lines.ts";
-import { DISK_RESERVE_BYTES, encodeLimits, type RunLimits } from "./limits.ts";
-import { freeBytes, freeFiles, thisMachine } from "./machine.ts";
+import { DISK_RESERVE_BYTES, encodeLimits, type Machine, type RunLimits } from "./limits.ts";
 import { INITIAL_PROGRESS, type Progress, readProgress } from "./read-progress.ts";
-import { type RunningTool, runTool, type ToolEnd } from "./run-tool.ts";
+import { type CommandFailure, type CommandResult, type RunningTool, runTool, type ToolEnd } from "./run-tool.ts";
 import type { RunNetwork } from "./sandbox/confine.ts";
 
 export type Command = {
@@ -133,4 +131,32 @@ function causeOf(
 function cannotStart({ path }: Command, error: unknown): string {
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
   return `Cannot start ${basename(path)}: ${code}`;
+}
+
+// The resources of this machine that limit a run of ffmpeg.
+
+/** `folder` is the folder that the run writes to, or null. Memory is the container's where it has its own limit. */
+export async function thisMachine(folder: string | null): Promise<Machine> {
+  const contained = process.constrainedMemory();
+  const memoryBytes = contained > 0 ? Math.min(contained, totalmem()) : totalmem();
+  const free = folder === null ? Number.POSITIVE_INFINITY : await freeBytes(folder);
+  return { cpus: availableParallelism(), memoryBytes, freeBytes: free };
+}
+
+/** Free space on the folder's disk for this user; `Infinity` when the system does not report it. */
+export async function freeBytes(folder: string): Promise<number> {
+  return statfs(folder).then(
+    ({ bavail, bsize }) => bavail * bsize,
+    () => Number.POSITIVE_INFINITY,
+  );
+}
+
+/**
+ * Files that can still be created on the folder's disk; `Infinity` when its file system has no fixed number of files.
+ */
+export async function freeFiles(folder: string): Promise<number> {
+  return statfs(folder).then(
+    ({ files, ffree }) => (files > 0 ? ffree : Number.POSITIVE_INFINITY),
+    () => Number.POSITIVE_INFINITY,
+  );
 }

@@ -1,7 +1,7 @@
 // Runs ffmpeg or ffprobe in its sandbox and within its limits, and kills it with all processes that it started.
 import type { Readable } from "node:stream";
 import { guarded } from "../async/guarded.ts";
-import type { CommandFailure } from "./command-result.ts";
+import type { ExceededLimit } from "./limits.ts";
 import { type ProcessEnd, type ProcessGroup, startGroup } from "./process-group.ts";
 import { type ConfinedRun, type Confinement, confine } from "./sandbox/confine.ts";
 
@@ -111,3 +111,31 @@ function keepTail(stream: Readable, mostBytes: number): () => string {
   });
   return () => Buffer.concat(pieces).subarray(-mostBytes).toString();
 }
+
+// The result of a run of an ffmpeg tool.
+
+export type CommandFailure = {
+  readonly ok: false;
+  /**
+   * `signal`: the tool crashed, or the system killed it because memory ran out. `exit` with code 0: stderr reports a
+   * failure that the exit code hides.
+   */
+  readonly reason: "exit" | "signal" | "stalled" | "aborted" | ExceededLimit;
+  readonly exitCode: number | null;
+  /** The signal that ended the tool, when `reason` is `signal`. */
+  readonly signal?: NodeJS.Signals;
+  /** The last 8 KB of stderr. */
+  readonly stderrTail: string;
+};
+export type CommandResult = { readonly ok: true } | CommandFailure;
+
+/** Signals that a program causes by its own fault. All others come from outside. */
+export const CRASH_SIGNALS: ReadonlySet<string> = new Set([
+  "SIGSEGV",
+  "SIGABRT",
+  "SIGBUS",
+  "SIGFPE",
+  "SIGILL",
+  "SIGTRAP",
+  "SIGSYS",
+]);

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { AppError, type ErrorCode } from "#shared/errors.ts";
 import type { RangedSource } from "#shared/protocol/scratch.ts";
-import { link, unlink } from "./linked-files.ts";
 import { type NodeFolders, placeOf } from "./node-folders.ts";
 import { inParent } from "./open-below.ts";
+import { link, unlink } from "./open-source.ts";
 
 export type LinkDeps = { readonly folders: NodeFolders; readonly workFolder: string; readonly signal: AbortSignal };
 

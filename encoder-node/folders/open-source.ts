@@ -1,9 +1,8 @@
 // Opens sources that this process reads itself. Others may change a folder of the operator after its source was found:
 // they may leave a pipe there, whose opening waits for ever, or another file.
-import { constants } from "node:fs";
+import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { AppError } from "#shared/errors.ts";
-import { inodeOf, linkedFile } from "./linked-files.ts";
 
 /**
  * Opens a source by its path on this node. Follows no link except the node's own (`linkSource`). Throws the error of
@@ -29,3 +28,19 @@ export async function readStart(path: string, length: number): Promise<Buffer> {
     await file.close();
   }
 }
+
+// The links to files in folders of the operator, and the files that they mean. A sandbox mounts such a file only if it
+// is still the same file.
+
+const linked = new Map<string, string>();
+
+/** Device and inode of a file, as `stat -c %d:%i` prints them. */
+export const inodeOf = ({ dev, ino }: BigIntStats): string => `${dev}:${ino}`;
+
+/** Notes the file of a link. */
+export const link = (path: string, file: BigIntStats): unknown => linked.set(path, inodeOf(file));
+
+export const unlink = (path: string): unknown => linked.delete(path);
+
+/** Device and inode of the file; undefined for a path that is no link. */
+export const linkedFile = (path: string): string | undefined => linked.get(path);

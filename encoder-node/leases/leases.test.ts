@@ -12,10 +12,9 @@ import { silentLog } from "../testing/silent-log.ts";
 import { NO_TRACE } from "../tracing/task-trace.ts";
 import { createProgressBoard, type ProgressBoard } from "../workspace/progress.ts";
 import { RangedSources } from "../workspace/ranged-sources.ts";
-import { createSlots } from "../workspace/slots.ts";
+import { createSlots, UploadSlots } from "../workspace/slots.ts";
 import { SourceCache } from "../workspace/source-cache.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
-import { UploadSlots } from "../workspace/upload-slots.ts";
 import { Leases } from "./leases.ts";
 
 const tool = { path: "/nonexistent", version: "7", origin: "env" } as const;

@@ -4,7 +4,6 @@ import { AppError } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { messageOf } from "#shared/log.ts";
 import { NODE_USER_AGENT } from "#shared/version.ts";
-import { edgeBlock } from "./edge-block.ts";
 
 export type LeaseVerb = "uploads" | "scratch" | "chunks" | "outputs" | "complete" | "fail";
 
@@ -78,3 +77,11 @@ function isErrorBody(text: string): boolean {
     return false;
   }
 }
+
+type Head = { readonly status: number; readonly server: unknown; readonly contentType: string | null | undefined };
+
+/** Advice for the operator when Cloudflare responds instead of the control plane; null for other responses. */
+export const edgeBlock = ({ status, server, contentType }: Head): string | null =>
+  status === 403 && server === "cloudflare" && !contentType?.startsWith("application/json")
+    ? 'Cloudflare refused the request before it reached the control plane (HTTP 403): skip Browser Integrity Check for this host by a WAF rule, and switch off Bot Fight Mode (docs/deploying.md, "Your own host")'
+    : null;

@@ -20,7 +20,7 @@ import type { LeaseReport } from "#shared/protocol/reports.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
 import { NODE_USER_AGENT } from "#shared/version.ts";
 import { guarded } from "../async/guarded.ts";
-import { edgeBlock } from "./edge-block.ts";
+import { edgeBlock } from "./control-plane.ts";
 import type { SlotReturn } from "./reports.ts";
 import { SocketReports } from "./socket-reports.ts";
 

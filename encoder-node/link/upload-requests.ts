@@ -12,7 +12,7 @@ import {
   type ScratchTrack,
 } from "#shared/protocol/scratch.ts";
 import { UploadsAnswer, type UploadsRequest } from "#shared/protocol/uploads.ts";
-import type { StorageHold } from "../upload/storage-hold.ts";
+import type { StorageHold } from "../upload/retry-policy.ts";
 import type { ControlPlane } from "./control-plane.ts";
 
 /** The control plane's client for a lease. */

@@ -1,11 +1,9 @@
 // Uploads each output to the client's storage as soon as it is encoded, and reports it as soon as it is stored.
 import type { Failure } from "#shared/errors.ts";
 import type { OutputReport } from "#shared/protocol/reports.ts";
-import { Limiter } from "../async/in-parallel.ts";
-import { untilAborted } from "../async/until-aborted.ts";
+import { Limiter, untilAborted } from "../async/in-parallel.ts";
 import type { TaskTrace } from "../tracing/task-trace.ts";
-import { isStorageDown, type StoreDeps, storeFiles, uploadFailure } from "../upload/store-files.ts";
-import { createUploadMeter } from "../upload/upload-meter.ts";
+import { createUploadMeter, isStorageDown, type StoreDeps, storeFiles, uploadFailure } from "../upload/store-files.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
 import type { FailedOutput, MadeOutput } from "./check-output.ts";
 

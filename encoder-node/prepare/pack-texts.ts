@@ -14,11 +14,10 @@ import type { SubtitleFile } from "../publish/publication-options.ts";
 import { MAX_TEXT_BYTES, textIn } from "../publish/store-subtitles.ts";
 import { writeText } from "../run-files/open-file.ts";
 import { RunFiles } from "../run-files/run-files.ts";
-import { clippedCues, type ShownPart } from "../text/moved-cues.ts";
 import { isolated } from "../text/parsing/isolated.ts";
 import { separateCues } from "../text/separate-cues.ts";
 import { subRipText } from "../text/subrip.ts";
-import { type WebVtt, webVttText } from "../text/subtitle-cues.ts";
+import { clippedCues, type ShownPart, type WebVtt, webVttText } from "../text/subtitle-cues.ts";
 import { type RunDeps, runAll } from "./run-planned.ts";
 
 /** A file with text tracks, and their traits in order. */

@@ -2,13 +2,13 @@
 import { AppError, type Failure, failureOf } from "#shared/errors.ts";
 import type { HttpStreamOutput, SegmentFormat } from "#shared/job/output-spec.ts";
 import { messageOf } from "#shared/log.ts";
+import type { PlannedTrack } from "#shared/plan/source/output-length.ts";
 import type { StreamProbes } from "#shared/protocol/reports.ts";
 import type { UploadedFile } from "#shared/protocol/uploads.ts";
 import { err, ok, type Result } from "#shared/result.ts";
 import type { Tool } from "../ffmpeg/discover/locate.ts";
-import { lastEndMs } from "../package/spans.ts";
-import { probeResult } from "../upload/made-file.ts";
-import { checkTracks } from "./check-tracks.ts";
+import { endMs, lastEndMs } from "../package/spans.ts";
+import { checkEnd, missingTrack, probeResult } from "../upload/made-file.ts";
 import { followTracks } from "./follow-tracks.ts";
 import { type LiveDeps, openLivePlaylists } from "./live-playlists.ts";
 import { packageProbe } from "./package-probe.ts";
@@ -151,4 +151,19 @@ async function storeRest(packages: readonly StreamPackage[], storage: StreamStor
 function playlistFailure(error: unknown): Failure {
   if (error instanceof AppError) return failureOf(error);
   return { code: "encoding_failed", message: `The playlists of the stream cannot be written: ${messageOf(error)}` };
+}
+
+// Compares the tracks of a stream with the plan. Pure.
+
+/** Throws AppError `encoding_failed` when a track of a package has no segments, or ends too early. */
+export function checkTracks(
+  feeds: readonly Pick<TrackFeed, "kind" | "made">[],
+  planned: readonly PlannedTrack[],
+): void {
+  for (const { kind, made } of feeds) {
+    const track = made();
+    if (!track) throw missingTrack(kind);
+    const expected = planned.find((each) => each.kind === kind);
+    if (expected) checkEnd(expected, endMs(track));
+  }
 }

@@ -1,8 +1,7 @@
 // The tracks and variants of a package: separate tracks, or video and audio muxed in the same segments.
 import type { StreamTrack, StreamVariant } from "#shared/plan/streams/planned-stream.ts";
-import { muxedReader } from "../package/muxed-reader.ts";
+import { muxedReader, sharedReaders } from "../package/muxed-reader.ts";
 import { inStreamFolder, segmentNumber } from "../package/package-files.ts";
-import { sharedReaders } from "../package/shared-reader.ts";
 import { fmp4Reader, type TrackReader, tsReader } from "../package/track-reader.ts";
 import { type PackageName, type PublicationOptions, segmentFormatOf } from "./publication-options.ts";
 import { type FeedOptions, openFeed, type TrackFeed } from "./track-feed.ts";

@@ -1,7 +1,7 @@
 // Uploads the many small files of a stream while it is encoded: a queue, a few senders, and tickets in batches.
 import { AppError, type Failure, failureOf } from "#shared/errors.ts";
 import type { UploadedFile, UploadsRequest, UploadTicket } from "#shared/protocol/uploads.ts";
-import { untilAborted } from "../async/until-aborted.ts";
+import { untilAborted } from "../async/in-parallel.ts";
 import type { Content } from "../upload/content.ts";
 import { uploadFailure } from "../upload/store-files.ts";
 import { noTicket, requestTicket, type UploadDeps, uploadContent } from "../upload/upload.ts";

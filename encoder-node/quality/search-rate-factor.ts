@@ -21,7 +21,7 @@ import { lossOf, nextProbe } from "#shared/plan/vmaf/search.ts";
 import { openFile, readText } from "../run-files/open-file.ts";
 import { RunFiles } from "../run-files/run-files.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
-import { type Measured, targetOf, targetReport, withoutSearch } from "./target-report.ts";
+import { type MeasuredRate, targetOf, targetReport, withoutSearch } from "./quality-report.ts";
 
 export type SearchRequest = RunInputs & {
   readonly probe: MediaProbe;
@@ -112,7 +112,7 @@ async function searchOne(
   const bounds = rateFactorBounds(encoder);
   const usual = usualRateFactor(encoder, target);
   const growth = (lossOf(target - 3) - lossOf(target)) / Math.max(0.5, usualRateFactor(encoder, target - 3) - usual);
-  const tried: Measured[] = [];
+  const tried: MeasuredRate[] = [];
   const reportOf = (end: Omit<Parameters<typeof targetReport>[1], "samples" | "lengthMs">): TargetMetadata =>
     targetReport(search, { ...end, samples: samples.samples.length, lengthMs: lengthOf(samples) });
   for (;;) {
@@ -139,7 +139,7 @@ async function tryRateFactor(
   rateFactor: number,
   taken: Samples,
   deps: SearchDeps,
-): Promise<Measured | null> {
+): Promise<MeasuredRate | null> {
   const { folder, samples, tracks } = taken;
   const { capabilities, signal, run } = deps;
   const threads = Math.max(1, capabilities.cpus);

@@ -4,7 +4,7 @@ import { AppError } from "#shared/errors.ts";
 import { type AudioPlan, planAudio } from "#shared/plan/tasks/plan-audio.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
-import { audioOf } from "../prepare/fetch-extras.ts";
+import { audioOf } from "../prepare/attachments.ts";
 import { findGains } from "../prepare/find-gains.ts";
 import { type OnRuns, runAll } from "../prepare/run-planned.ts";
 import { RunFiles } from "../run-files/run-files.ts";

@@ -1,6 +1,7 @@
 // Separates cues that overlap, for formats that show a single text at a time.
+
+import { AppError } from "#shared/errors.ts";
 import type { Cue, WebVtt } from "./subtitle-cues.ts";
-import { textBudget } from "./text-budget.ts";
 
 /**
  * Cues of which never two are shown together: where cues overlap, a cue has the lines of all of them. Throws AppError
@@ -22,4 +23,22 @@ export function separateCues({ definitions, cues }: WebVtt): WebVtt {
     separate.push({ ...first, startMs, endMs: times[at + 1] ?? first.endMs, text });
   }
   return { definitions, cues: separate };
+}
+
+// Limits the text of captions that are written more than once. A caption that is shown during others has a part for
+// each of them, so that a file of 0.2 MB could become hundreds of megabytes.
+
+/** Hours of speech are a few hundred kilobytes. */
+const MAX_CHARACTERS = 20e6;
+/** A part takes memory, however short its text is. */
+const PART_CHARACTERS = 100;
+
+/** Counts the texts of parts. Throws AppError `subtitle_failed` with the message when they are far too long. */
+export function textBudget(message: string): (...texts: readonly string[]) => void {
+  let left = MAX_CHARACTERS;
+  return (...texts) => {
+    for (const { length } of texts) left -= length;
+    left -= PART_CHARACTERS;
+    if (left < 0) throw new AppError("subtitle_failed", message);
+  };
 }

@@ -4,6 +4,7 @@ import { type Logger, messageOf } from "#shared/log.ts";
 import { NODE_USER_AGENT } from "#shared/version.ts";
 import type { TraceExport } from "./export-settings.ts";
 import { type Attributes, exportRequest, type Span } from "./otlp-json.ts";
+import { type TaskTrace, type TracedTask, traceTask } from "./task-trace.ts";
 
 /** The defaults of OpenTelemetry's batch processor, OTEL_BSP_*. */
 const LIMITS = { waiting: 2048, batch: 512, everyMs: 5000 } as const;
@@ -89,3 +90,18 @@ const reasonOf = (error: unknown): string =>
   error instanceof Error && error.cause instanceof Error
     ? messageOf(error.cause) || error.cause.name
     : messageOf(error);
+
+// The traces of a node's tasks.
+
+export interface Tracer {
+  task(task: TracedTask): TaskTrace;
+  /** Sends the last spans, for two seconds at most. */
+  close(): Promise<void>;
+}
+
+/** `node` returns the attributes of this node's resource. Without an export, tasks have only their jobs' trace ids. */
+export function openTracer(to: TraceExport | null, node: () => Attributes, log: Logger): Tracer {
+  if (to === null) return { task: (task) => traceTask(task, null), close: async () => undefined };
+  const exporter = new SpanExporter(to, () => ({ "service.name": to.serviceName, ...node(), ...to.resource }), log);
+  return { task: (task) => traceTask(task, (span) => exporter.add(span)), close: () => exporter.close() };
+}

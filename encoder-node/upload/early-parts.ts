@@ -2,8 +2,7 @@
 import { AppError } from "#shared/errors.ts";
 import { StorageRejection } from "#shared/network/storage-failure.ts";
 import { MAX_EARLY_PARTS, type UploadPart } from "#shared/protocol/uploads.ts";
-import { mapLimitedOrAbort } from "../async/in-parallel.ts";
-import { untilAborted } from "../async/until-aborted.ts";
+import { mapLimitedOrAbort, untilAborted } from "../async/in-parallel.ts";
 import type { Content } from "./content.ts";
 import { putPart } from "./put-part.ts";
 import { requestTicket, type UploadDeps } from "./upload.ts";

@@ -12,8 +12,7 @@ import type { UploadPart } from "#shared/protocol/uploads.ts";
 import { NODE_USER_AGENT } from "#shared/version.ts";
 import type { Content } from "./content.ts";
 import { formFailure, formFrame, framed } from "./form.ts";
-import { FORM_RETRIES, NO_HOST_RETRIES, RETRIES, type RetryPolicy } from "./retry-policy.ts";
-import type { StorageHold } from "./storage-hold.ts";
+import { FORM_RETRIES, NO_HOST_RETRIES, RETRIES, type RetryPolicy, type StorageHold } from "./retry-policy.ts";
 
 export type PartUpload = {
   readonly content: Content;

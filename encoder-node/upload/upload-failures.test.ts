@@ -10,7 +10,7 @@ import {
 } from "../testing/jobs/upload-storage.ts";
 import { silentLog } from "../testing/silent-log.ts";
 import { bytesContent } from "./content.ts";
-import { StorageHold } from "./storage-hold.ts";
+import { StorageHold } from "./retry-policy.ts";
 
 useUploads();
 

@@ -10,8 +10,7 @@ import { Renewable } from "../async/renewable.ts";
 import type { NodeFolders } from "../folders/node-folders.ts";
 import type { Content } from "./content.ts";
 import { putPart } from "./put-part.ts";
-import type { RetryPolicy } from "./retry-policy.ts";
-import type { StorageHold } from "./storage-hold.ts";
+import type { RetryPolicy, StorageHold } from "./retry-policy.ts";
 import { storeInFolder } from "./store-in-folder.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { CommandReports, MAX_COMMAND_CHARS } from "#shared/protocol/commands.ts";
-import type { CommandResult } from "../ffmpeg/command-result.ts";
+import type { CommandResult } from "../ffmpeg/run-tool.ts";
 import { CommandLog } from "./command-log.ts";
 
 const FOLDER = "/srv/copra node/work/tasks/w-1/run-2";

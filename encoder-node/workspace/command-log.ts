@@ -1,8 +1,8 @@
 // The commands that ran for a lease, as reported: without folders and URLs with secrets, and within limits.
 import { hideUrls } from "#shared/network/hide-urls.ts";
 import { type CommandReport, charsOf, MAX_COMMAND_CHARS, MAX_COMMANDS } from "#shared/protocol/commands.ts";
-import type { CommandResult } from "../ffmpeg/command-result.ts";
 import { withoutFolders } from "../ffmpeg/error-lines.ts";
+import type { CommandResult } from "../ffmpeg/run-tool.ts";
 
 /** Characters of the last output of a failed command. */
 const STDERR_CHARS = 4000;

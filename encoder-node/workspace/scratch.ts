@@ -2,9 +2,9 @@
 import { AppError } from "#shared/errors.ts";
 import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
 import { messageOf } from "#shared/log.ts";
-import { type ScratchAnswer, scratchFolder } from "#shared/protocol/scratch.ts";
-import { mapLimitedOrAbort } from "../async/in-parallel.ts";
-import { untilAborted } from "../async/until-aborted.ts";
+import { type ScratchAnswer, type SignedScratch, scratchFolder } from "#shared/protocol/scratch.ts";
+import type { Assignment } from "#shared/protocol/tasks.ts";
+import { mapLimitedOrAbort, untilAborted } from "../async/in-parallel.ts";
 import type { Content } from "../upload/content.ts";
 import { uploadContent } from "../upload/upload.ts";
 import type { TaskDeps } from "./task-deps.ts";
@@ -70,3 +70,37 @@ async function sign(
 
 const scratchFailure = (error: unknown): AppError =>
   new AppError("node_failed", `The scratch storage does not work: ${messageOf(error)}`, { cause: error });
+
+// The URLs of scratch objects that came with an assignment. Other URLs are requested.
+
+/** Signatures are valid for 15 minutes after the assignment was made. */
+const USED_FOR_MS = 10 * 60_000;
+
+type RequestScratch = TaskDeps["requestScratch"];
+
+export const presignedOf = ({ task }: Assignment): SignedScratch | null => ("signed" in task && task.signed) || null;
+
+/**
+ * Answers with the URLs that were signed with the assignment. Each URL is used once: a repeated request means that it
+ * failed.
+ */
+export function usePresignedScratch(assignment: Assignment, request: RequestScratch, now = Date.now): RequestScratch {
+  const signed = presignedOf(assignment);
+  if (!signed) return request;
+  const until = now() + USED_FOR_MS;
+  const puts = new Map(signed.puts.map(({ name, url }) => [name, url]));
+  const gets = new Map(signed.gets.map(({ name, url }) => [name, url]));
+  return async (wantedPuts, wantedGets): Promise<ScratchAnswer> => {
+    const isSigned = wantedPuts.every(({ name }) => puts.has(name)) && wantedGets.every((name) => gets.has(name));
+    if (!isSigned || now() > until) return request(wantedPuts, wantedGets);
+    const take = (urls: Map<string, string>, name: string): string => {
+      const url = urls.get(name) ?? "";
+      urls.delete(name);
+      return url;
+    };
+    return {
+      puts: wantedPuts.map(({ name, sizeBytes }) => ({ url: take(puts, name), headers: {}, offset: 0, sizeBytes })),
+      gets: wantedGets.map((name) => take(gets, name)),
+    };
+  };
+}

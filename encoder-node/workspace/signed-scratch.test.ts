@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Assignment } from "#shared/protocol/tasks.ts";
-import { usePresignedScratch } from "./signed-scratch.ts";
+import { usePresignedScratch } from "./scratch.ts";
 
 const signed = {
   puts: [{ name: "chunk-1-1/track-0.mp4", url: "put" }],

@@ -2,7 +2,7 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { RangedSource } from "#shared/protocol/scratch.ts";
-import { untilAborted } from "../async/until-aborted.ts";
+import { untilAborted } from "../async/in-parallel.ts";
 import { newResumeState, type ResumeState } from "../source/fetch/fetch-options.ts";
 import type { TransferState } from "../source/fetch/slow-transfer.ts";
 import { type DiskShare, SourceDisk } from "../source/fetch/source-disk.ts";

@@ -12,7 +12,7 @@ import type { NodeFolders } from "../folders/node-folders.ts";
 import type { ScratchPut } from "../link/upload-requests.ts";
 import type { ServiceAccess } from "../network/service-access.ts";
 import type { TaskTrace } from "../tracing/task-trace.ts";
-import type { StorageHold } from "../upload/storage-hold.ts";
+import type { StorageHold } from "../upload/retry-policy.ts";
 import type { RequestUploads } from "../upload/upload.ts";
 import type { CommandLog } from "./command-log.ts";
 import type { RangedSources } from "./ranged-sources.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { UploadSlots } from "./upload-slots.ts";
+import { UploadSlots } from "./slots.ts";
 
 it("leaves no slot occupied by a caller that stops waiting", async () => {
   const slots = new UploadSlots(1, async () => true);

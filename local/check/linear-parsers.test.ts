@@ -29,10 +29,9 @@ import { firstSamples } from "../../encoder-node/source/outline/mp4-outline.ts";
 import { kindOf, unsupportedFormat } from "../../encoder-node/source/probe/not-media.ts";
 import { frameTooLarge } from "../../encoder-node/source/probe/run-ffprobe.ts";
 import { assCues } from "../../encoder-node/text/ass/ass-cues.ts";
+import { cleanPlain, clippedAss, isAss, literalText, splitBlocks } from "../../encoder-node/text/ass/ass-script.ts";
 import { cleanText } from "../../encoder-node/text/ass/ass-tags.ts";
-import { cleanPlain, literalText, splitBlocks } from "../../encoder-node/text/ass/ass-text.ts";
 import { requestedColor } from "../../encoder-node/text/ass/caption-colors.ts";
-import { clippedAss, isAss } from "../../encoder-node/text/ass/clipped-ass.ts";
 import { parseAss } from "../../encoder-node/text/ass/parse-ass.ts";
 import { canvasSize } from "../../encoder-node/text/burn-in/bitmap-canvas.ts";
 import { glyphsIn, readFont } from "../../encoder-node/text/burn-in/font-file.ts";
@@ -41,13 +40,18 @@ import { captionPairs } from "../../encoder-node/text/closed-captions/caption-pa
 import { decodePairs } from "../../encoder-node/text/closed-captions/decode-pairs.ts";
 import { isScc, parseScc } from "../../encoder-node/text/closed-captions/scc.ts";
 import { decodedReferences, escapedMarkup, escapedText, withReadings } from "../../encoder-node/text/escaped-text.ts";
-import { movedCues } from "../../encoder-node/text/moved-cues.ts";
-import { scriptOf } from "../../encoder-node/text/parsing/caption-text.ts";
-import { type ForeignFile, PARSERS, type Parsers } from "../../encoder-node/text/parsing/parsers.ts";
+import { type ForeignFile, PARSERS, type Parsers, scriptOf } from "../../encoder-node/text/parsing/parsers.ts";
 import { readSubtitle } from "../../encoder-node/text/parsing/subtitle-text.ts";
 import { separateCues } from "../../encoder-node/text/separate-cues.ts";
 import { isSubRip, parseSubRip, subRipText } from "../../encoder-node/text/subrip.ts";
-import { isWebVtt, linesOf, parseWebVtt, plainLines, webVttText } from "../../encoder-node/text/subtitle-cues.ts";
+import {
+  isWebVtt,
+  linesOf,
+  movedCues,
+  parseWebVtt,
+  plainLines,
+  webVttText,
+} from "../../encoder-node/text/subtitle-cues.ts";
 import { segmentCharacters } from "../../encoder-node/text/subtitle-segments.ts";
 import { isTtml, parseTtml } from "../../encoder-node/text/ttml.ts";
 import { fileFolder } from "../../test/fixtures.ts";

@@ -32,7 +32,7 @@ const AUDIO = {
 };
 const CAPTIONS = {
   from: CHOSEN,
-  url: testNamed("encoder-node/prepare/extras/fetch-subtitles.test.ts", "makes WebVTT in UTF-8 of %s"),
+  url: testNamed("encoder-node/prepare/fetch-subtitles.test.ts", "makes WebVTT in UTF-8 of %s"),
   language: CHOSEN,
   name: traits("takes all text tracks with traits of the input, unique names and one default"),
   default: played("players list forced text and captions of the input, and show the text: %s"),

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, it, vi } from "vitest";
 import { fileFolder } from "../../../test/fixtures.ts";
-import { freeBytes } from "../machine.ts";
+import { freeBytes } from "../run-command.ts";
 import { findIsolation } from "../sandbox/isolation.ts";
 import { runTrial } from "./trial.ts";
 

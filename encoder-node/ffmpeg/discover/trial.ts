@@ -1,8 +1,8 @@
 // Tries encoders by encoding a frame with each.
 import { tmpdir } from "node:os";
-import type { CommandFailure } from "../command-result.ts";
 import { lastErrorLine } from "../error-lines.ts";
 import { runCommand } from "../run-command.ts";
+import type { CommandFailure } from "../run-tool.ts";
 import type { Tool } from "./locate.ts";
 
 export type TrialResult =

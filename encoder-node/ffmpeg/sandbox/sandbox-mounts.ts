@@ -2,7 +2,7 @@
 // folder, no configuration and no other task's work.
 import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import { basename, delimiter, dirname, join, resolve } from "node:path";
-import { linkedFile } from "../../folders/linked-files.ts";
+import { linkedFile } from "../../folders/open-source.ts";
 import type { Mount } from "./sandbox.ts";
 
 /** Programs and libraries of the system. Missing paths are skipped. */

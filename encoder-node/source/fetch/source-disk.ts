@@ -4,7 +4,7 @@ import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import { Limiter } from "../../async/in-parallel.ts";
 import { DISK_RESERVE_BYTES } from "../../ffmpeg/limits.ts";
-import { freeBytes } from "../../ffmpeg/machine.ts";
+import { freeBytes } from "../../ffmpeg/run-command.ts";
 
 /** Returns how many bytes the disk of a folder has for sources. */
 export type FreeSpace = (folder: string) => Promise<number>;

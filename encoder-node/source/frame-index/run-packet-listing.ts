@@ -4,10 +4,9 @@ import { messageOf } from "#shared/log.ts";
 import { ALLOWED_DECODERS } from "#shared/media/decoders.ts";
 import { ALLOWED_DEMUXERS } from "#shared/media/demuxers.ts";
 import { MAX_DECODED_PIXELS } from "#shared/plan/command/opening-arguments.ts";
-import { CRASH_SIGNALS } from "../../ffmpeg/command-result.ts";
 import type { Tool } from "../../ffmpeg/discover/locate.ts";
 import { probeLimits } from "../../ffmpeg/limits.ts";
-import { runTool } from "../../ffmpeg/run-tool.ts";
+import { CRASH_SIGNALS, runTool } from "../../ffmpeg/run-tool.ts";
 import { SANDBOX_FAILURE } from "../../ffmpeg/sandbox/program.ts";
 import { RANGE_INPUT_OPTIONS, type RangeInput } from "../ranges/range-proxy.ts";
 

@@ -3,10 +3,9 @@ import { AppError } from "#shared/errors.ts";
 import { ALLOWED_DECODERS, DISALLOWED_DECODER, disallowedDecoderMessage } from "#shared/media/decoders.ts";
 import { ALLOWED_DEMUXERS } from "#shared/media/demuxers.ts";
 import { MAX_DECODED_PIXELS } from "#shared/plan/command/opening-arguments.ts";
-import { CRASH_SIGNALS } from "../../ffmpeg/command-result.ts";
 import type { Tool } from "../../ffmpeg/discover/locate.ts";
 import { probeLimits } from "../../ffmpeg/limits.ts";
-import { runTool, type ToolEnd } from "../../ffmpeg/run-tool.ts";
+import { CRASH_SIGNALS, runTool, type ToolEnd } from "../../ffmpeg/run-tool.ts";
 import { SANDBOX_FAILURE } from "../../ffmpeg/sandbox/program.ts";
 import { readStart } from "../../folders/open-source.ts";
 

@@ -4,8 +4,8 @@ import type { Agent } from "undici";
 import { AppError } from "#shared/errors.ts";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import type { ByteRange } from "#shared/network/http-headers.ts";
+import { untilAborted } from "../../async/in-parallel.ts";
 import { Renewable, type Signed } from "../../async/renewable.ts";
-import { untilAborted } from "../../async/until-aborted.ts";
 import { guardedAgent } from "../../network/address-guard.ts";
 import { readResponse, validatorOf } from "../fetch/read-response.ts";
 import {

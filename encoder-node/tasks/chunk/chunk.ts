@@ -6,7 +6,7 @@ import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import { type ChunkPlan, type ChunkRequest, planChunk } from "#shared/plan/tasks/plan-chunk.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
-import { captionReader, fetchWatermarksOf } from "../../prepare/fetch-extras.ts";
+import { captionReader, fetchWatermarksOf } from "../../prepare/attachments.ts";
 import { findTargets } from "../../prepare/find-targets.ts";
 import { prepareCaptions } from "../../prepare/prepare-captions.ts";
 import { type OnRuns, type RunDeps, runAll } from "../../prepare/run-planned.ts";
@@ -15,10 +15,10 @@ import type { Burns } from "../../text/burn-in/burn-files.ts";
 import { type RangedDeps, type ServedSource, withRangedSource } from "../../workspace/read-ranged.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { inWorkspace } from "../../workspace/workspace.ts";
-import { checkChunkTracks } from "./chunk-check.ts";
+import { checkChunkTracks } from "./chunk-file.ts";
 import { measureChunk } from "./chunk-quality.ts";
+import { storedTexts } from "./fetch-chunks.ts";
 import { type EncodedTrack, storeTracks } from "./store-tracks.ts";
-import { storedTexts } from "./stored-texts.ts";
 
 /** Additional preroll for the second attempt, when the usual preroll did not give the planned frames; in ms. */
 const MORE_PREROLL_MS = 20_000;

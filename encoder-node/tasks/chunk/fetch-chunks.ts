@@ -1,11 +1,17 @@
 // Fetches the chunks of tracks from the scratch bucket, a few at a time, and hands them over in their order.
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
+import { rename, rm } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { AppError } from "#shared/errors.ts";
+import { CAPTION_CHANNELS } from "#shared/job/subtitles.ts";
 import { messageOf } from "#shared/log.ts";
+import type { Channels } from "#shared/plan/text/choose-texts.ts";
+import { channelFile, channelTrack } from "#shared/plan/text/text-tracks.ts";
 import type { ScratchTrack } from "#shared/protocol/scratch.ts";
+import { ok } from "#shared/result.ts";
 import { mapLimitedOrAbort } from "../../async/in-parallel.ts";
+import { type ReadTexts, textsIn } from "../../prepare/read-texts.ts";
 import { createFile } from "../../run-files/open-file.ts";
+import { RunFiles } from "../../run-files/run-files.ts";
 import { HttpRangeReader, type RangeReader } from "../../source/ranges/range-reader.ts";
 import type { SourcePiece } from "../../source/ranges/source-pieces.ts";
 import { type ScratchDeps, scratchUrls } from "../../workspace/scratch.ts";
@@ -106,4 +112,25 @@ async function fetchChunk(
   } finally {
     await file.close();
   }
+}
+
+// The text of a source, which the task `texts` stored in the scratch bucket.
+
+export type StoredTexts = { readonly readTexts: ReadTexts; readonly channels: Channels };
+
+/** Fetches the files into a new folder in the workspace. Throws as `fetchChunks` does. */
+export async function storedTexts(
+  texts: readonly ScratchTrack[],
+  folder: string,
+  deps: ScratchDeps,
+): Promise<StoredTexts> {
+  const files = await RunFiles.create(folder);
+  const onChunk = ({ name }: ScratchTrack, path: string): Promise<void> => rename(path, files.pathOf(name));
+  await fetchChunks({ chunks: texts, folder, onChunk }, deps);
+  const names = new Set(texts.map(({ name }) => basename(name)));
+  const channels = CAPTION_CHANNELS.filter((channel) => names.has(channelFile(channel)));
+  return {
+    channels: ok(channels.map((channel) => channelTrack(channel, files.pathOf(channelFile(channel))))),
+    readTexts: async () => textsIn(files),
+  };
 }

@@ -2,8 +2,7 @@
 import { basename } from "node:path";
 import type { ScratchTrack } from "#shared/protocol/scratch.ts";
 import { fileContent } from "../../upload/content.ts";
-import { putScratch, scratchName } from "../../workspace/scratch.ts";
-import { presignedOf } from "../../workspace/signed-scratch.ts";
+import { presignedOf, putScratch, scratchName } from "../../workspace/scratch.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 
 /** A file with a whole track, or with a chunk of a track. */

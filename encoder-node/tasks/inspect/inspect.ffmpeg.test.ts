@@ -13,8 +13,7 @@ import { closeServers, sendRange, serve, type TestServer } from "../../testing/r
 import { startTestNode, type TestNode, tools } from "../../testing/task-deps.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { inspect } from "./inspect.ts";
-import { scratchSource } from "./scratch-source.ts";
-import { isTooLong } from "./split-points.ts";
+import { isTooLong, scratchSource } from "./split-points.ts";
 
 const folder = fileFolder();
 let bucket: ScratchBucket;

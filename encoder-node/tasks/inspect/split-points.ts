@@ -9,13 +9,15 @@ import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import { type Chunking, isReportable, MIN_CHUNKED_MS } from "#shared/protocol/chunks.ts";
 import { MAX_VALIDATOR_CHARS, type RangedSource } from "#shared/protocol/scratch.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
+import { mapLimitedOrAbort } from "../../async/in-parallel.ts";
 import type { SecretHeaders } from "../../source/fetch/source-request.ts";
 import { readFrameIndex } from "../../source/frame-index/frame-index.ts";
 import type { LocalFile } from "../../source/frame-index/run-packet-listing.ts";
 import { describeSource } from "../../source/ranges/describe-source.ts";
 import type { SourcePiece } from "../../source/ranges/source-pieces.ts";
+import { rangeContent } from "../../upload/content.ts";
+import { putScratch, scratchName } from "../../workspace/scratch.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
-import { scratchSource } from "./scratch-source.ts";
 
 /** A source on this node's disk, or its outline. */
 export type InspectedSource = LocalFile & {
@@ -123,4 +125,31 @@ async function copiedSource({ path }: InspectedSource, deps: TaskDeps): Promise<
       deps.log.warn("source not copied to scratch storage", { error: messageOf(error) });
       throw notChunkable("its source could not be copied to the scratch storage");
     });
+}
+
+// Copies a source to the scratch bucket, in pieces, for the nodes that encode its chunks.
+
+/** Far below the limit of one PUT (5 GiB with S3), so that a lost connection costs little. */
+const PIECE_BYTES = 512 * 1024 * 1024;
+/** Pieces that are sent at a time. Each piece is signed just before it is sent, because signatures expire soon. */
+const PARALLEL = 4;
+
+/** Reports progress of the stage `transferring`. Throws as `putScratch` does. */
+export async function scratchSource(path: string, deps: TaskDeps, pieceBytes = PIECE_BYTES): Promise<RangedSource> {
+  const { size } = await stat(path);
+  const count = Math.ceil(size / pieceBytes);
+  const sent = Array.from({ length: count }, () => 0);
+  const pieces = sent.map((_, at) => ({
+    name: scratchName(deps.assignment.lease, `source-${String(at + 1).padStart(5, "0")}`),
+    sizeBytes: Math.min(pieceBytes, size - at * pieceBytes),
+  }));
+  deps.progress("transferring", 0);
+  await mapLimitedOrAbort(pieces, PARALLEL, deps.signal, async ({ name, sizeBytes }, at, signal) => {
+    const content = rangeContent(path, at * pieceBytes, sizeBytes);
+    await putScratch([{ name, content }], { ...deps, signal }, (bytes) => {
+      sent[at] = bytes;
+      deps.progress("transferring", sent.reduce((sum, each) => sum + each, 0) / size);
+    });
+  });
+  return { from: "scratch", pieces };
 }

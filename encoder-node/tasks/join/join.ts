@@ -5,24 +5,25 @@ import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import type { PlannedCommand } from "#shared/plan/outputs/output-plan.ts";
 import { textsName } from "#shared/plan/outputs/plan-file.ts";
 import { planJoin } from "#shared/plan/tasks/plan-join.ts";
+import type { ChunkBoundaryCheck } from "#shared/protocol/chunks.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { checkOutput, type FailedOutput, type MadeOutput } from "../../outputs/check-output.ts";
 import { openDelivery } from "../../outputs/deliver-outputs.ts";
-import { subtitlesOf } from "../../prepare/fetch-extras.ts";
+import { subtitlesOf } from "../../prepare/attachments.ts";
 import { type OnRuns, type RunFailure, runAll } from "../../prepare/run-planned.ts";
 import { openPublisher, type Publications, type Publisher } from "../../publish/publisher.ts";
 import { qualityReport } from "../../quality/quality-report.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { inWorkspace } from "../../workspace/workspace.ts";
+import { timestampErrorUs } from "../chunk/chunk-file.ts";
 import { mergeQualities } from "../chunk/chunk-quality.ts";
-import { storedTexts } from "../chunk/stored-texts.ts";
+import { storedTexts, trackKey } from "../chunk/fetch-chunks.ts";
 import { addMissingTracksNote, withTextTracks } from "../encode/encode-outputs.ts";
 import { isGrowing } from "./available-chunks.ts";
-import { checkChunkBoundaries } from "./chunk-boundaries.ts";
-import { earlyRuns } from "./early-runs.ts";
-import { type JoinedTracks, joinTracks } from "./join-tracks.ts";
+import { earlyRuns } from "./growing-run.ts";
+import { endMs, type JoinedChunk, type JoinedTracks, joinTracks } from "./join-tracks.ts";
 
 export function join(task: TaskOf<"join">, deps: TaskDeps): Promise<TaskResult> {
   return inWorkspace(deps.workFolder, async (folder) => {
@@ -118,4 +119,28 @@ async function finishOutput(
       return { ...checked, ...(planned.note && !("failure" in checked) ? { note: planned.note } : {}) };
     }),
   );
+}
+
+// Compares a joined video with its plan at the chunk boundaries. Pure.
+
+/**
+ * Frames are counted in the first video track, timestamps in all tracks. The audio is from the first output with audio.
+ */
+export function checkChunkBoundaries({ chunks, audio }: JoinedTracks): ChunkBoundaryCheck {
+  const [first] = chunks;
+  const ofTrack = first ? chunks.filter(({ planned }) => trackKey(planned) === trackKey(first.planned)) : [];
+  const errors = chunks.map(({ planned, facts }) => timestampErrorUs(facts, planned.firstUs));
+  return {
+    framesPlanned: ofTrack.reduce((sum, { planned, facts }) => sum + (planned.frames ?? facts.frames), 0),
+    framesJoined: ofTrack.reduce((sum, { facts }) => sum + facts.frames, 0),
+    largestErrorUs: errors.reduce((largest, error) => Math.max(largest, error), 0),
+    videoOverAudioMs: videoOverAudioMs(chunks, audio),
+  };
+}
+
+function videoOverAudioMs(chunks: readonly JoinedChunk[], [audio]: JoinedTracks["audio"]): number | null {
+  const video = chunks.filter(({ planned }) => planned.output === audio?.output);
+  if (!audio || video.length === 0) return null;
+  const videoMs = video.reduce((latest, { facts }) => Math.max(latest, endMs(facts)), 0);
+  return videoMs - audio.endMs;
 }

@@ -5,9 +5,9 @@ import { OPTIONAL_FILTERS } from "#shared/plan/command/capabilities.ts";
 import type { PlannedOutput } from "#shared/plan/outputs/output-plan.ts";
 import { planEncode } from "#shared/plan/tasks/plan-encode.ts";
 import { specOf } from "#shared/testing/output-specs.ts";
-import type { CommandResult } from "../../ffmpeg/command-result.ts";
 import { locateFfmpeg } from "../../ffmpeg/discover/locate.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
+import type { CommandResult } from "../../ffmpeg/run-tool.ts";
 import type { PublicationOptions } from "../../publish/publication-options.ts";
 import { probeFile } from "../../source/probe/probe.ts";
 

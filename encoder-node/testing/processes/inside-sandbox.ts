@@ -4,8 +4,8 @@ import { mkdir, mkdtemp, readFile, stat, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import type { CommandResult } from "../../ffmpeg/command-result.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
+import type { CommandResult } from "../../ffmpeg/run-tool.ts";
 import type { RunNetwork } from "../../ffmpeg/sandbox/confine.ts";
 import { startRangeProxy } from "../../source/ranges/range-proxy.ts";
 

@@ -2,8 +2,7 @@
 import { AppError } from "#shared/errors.ts";
 import { escapedText } from "../escaped-text.ts";
 import type { Cue, WebVtt } from "../subtitle-cues.ts";
-import { type AssStyle, STYLE_NUMBERS } from "./ass-script.ts";
-import { splitBlocks } from "./ass-text.ts";
+import { type AssStyle, STYLE_NUMBERS, splitBlocks } from "./ass-script.ts";
 import { parseAss } from "./parse-ass.ts";
 
 /** Throws AppError `subtitle_failed` for a script that is not usable. */

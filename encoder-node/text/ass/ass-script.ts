@@ -1,7 +1,9 @@
 // An ASS script as this node writes it. Its fields have been checked, or come from this program.
+
+import { clockMs } from "#shared/media/clock-time.ts";
 import type { BurnTransfer } from "#shared/plan/filters/burn-in.ts";
+import type { ShownPart } from "../subtitle-cues.ts";
 import { type Color, captionColor } from "./caption-colors.ts";
-import { assTime } from "./clipped-ass.ts";
 
 export type AssStyle = {
   readonly name: string;
@@ -98,3 +100,64 @@ function colored(text: string, transfer: BurnTransfer): string {
 
 /** The nearest time that a script can state. */
 export const toHundredths = (ms: number): number => Math.round(ms / 10) * 10;
+
+// The text of ASS events: override blocks in braces, and text between them.
+
+/** A block without an end is text. */
+export function* splitBlocks(text: string): Generator<{ readonly isBlock: boolean; readonly text: string }> {
+  for (let at = 0; at < text.length; ) {
+    const open = text.indexOf("{", at);
+    const close = open === -1 ? -1 : text.indexOf("}", open);
+    if (close === -1) {
+      yield { isBlock: false, text: text.slice(at) };
+      return;
+    }
+    if (open > at) yield { isBlock: false, text: text.slice(at, open) };
+    yield { isBlock: true, text: text.slice(open + 1, close) };
+    at = close + 1;
+  }
+}
+
+/** Keeps line breaks and hard spaces. A brace would start a block. */
+export const cleanPlain = (text: string): string =>
+  text
+    .replace(/[\p{Cc}\p{Cs}]/gu, "")
+    .replace(/\\(?![Nnh])/g, "\\\u2060")
+    .replaceAll("{", "\\{");
+
+/** Text of other formats: a backslash is only a character. */
+export const literalText = (text: string): string =>
+  text
+    .replace(/[\p{Cc}\p{Cs}]/gu, "")
+    .replaceAll("\\", "\\\u2060")
+    .replaceAll("{", "\\{");
+
+// Moves and clips the events of an ASS script, and keeps everything else.
+
+/** True if a text has the first section of ASS or SSA. */
+export const isAss = (text: string): boolean => /^\s*\[Script Info\]/i.test(text);
+
+/** An event as ffmpeg writes it: its layer, its times in hundredths of a second, and the rest. */
+const EVENT = /^(Dialogue: [^,]*,)(\d+):(\d\d):(\d\d)\.(\d\d),(\d+):(\d\d):(\d\d)\.(\d\d)(,.*)$/;
+
+/** The script with `shiftMs` added to its times, for the part of the source. Drops events outside of the part. */
+export function clippedAss(script: string, shiftMs: number, { fromMs, toMs, leadMs }: ShownPart): string {
+  const clip = (ms: number): number => Math.min(toMs, Math.max(fromMs, ms + shiftMs)) - fromMs;
+  return script
+    .split(/\r?\n/)
+    .flatMap((line) => {
+      const match = EVENT.exec(line);
+      if (!match) return [line];
+      const [start, end] = [clip(clockMs(match.slice(2, 6))), clip(clockMs(match.slice(6, 10)))];
+      return start < end ? [`${match[1]}${assTime(start + leadMs)},${assTime(end + leadMs)}${match[10]}`] : [];
+    })
+    .join("\n");
+}
+
+/** A time as `0:00:01.00`, rounded up to hundredths of a second. */
+export function assTime(ms: number): string {
+  const hundredths = Math.ceil(ms / 10);
+  const two = (value: number): string => String(Math.floor(value)).padStart(2, "0");
+  const [hours, minutes, seconds] = [hundredths / 360_000, (hundredths / 6000) % 60, (hundredths / 100) % 60];
+  return `${Math.floor(hours)}:${two(minutes)}:${two(seconds)}.${two(hundredths % 100)}`;
+}

@@ -1,6 +1,6 @@
 // Override tags of ASS texts. Tags of the tables below are written again; everything else is dropped.
 
-import { cleanPlain, splitBlocks } from "./ass-text.ts";
+import { cleanPlain, splitBlocks } from "./ass-script.ts";
 
 /** Names that texts may refer to, and the size of the script, which bounds drawings. */
 export type TagContext = {

@@ -2,9 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { assCues } from "./ass-cues.ts";
-import { type AssEvent, assText } from "./ass-script.ts";
+import { type AssEvent, assText, isAss } from "./ass-script.ts";
 import { cleanText, type TagContext } from "./ass-tags.ts";
-import { isAss } from "./clipped-ass.ts";
 import { parseAss } from "./parse-ass.ts";
 import { separateEvents, shiftEvents } from "./separate-events.ts";
 

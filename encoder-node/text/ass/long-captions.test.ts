@@ -2,9 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { DEFAULT_STYLE } from "#shared/job/burn.ts";
 import { captionScript } from "../burn-in/caption-script.ts";
-import { movedCues } from "../moved-cues.ts";
 import { parseSubRip, subRipText } from "../subrip.ts";
-import { type Cue, parseWebVtt, type WebVtt, webVttText } from "../subtitle-cues.ts";
+import { type Cue, movedCues, parseWebVtt, type WebVtt, webVttText } from "../subtitle-cues.ts";
 import { subtitleSegments, textSpans } from "../subtitle-segments.ts";
 import { parseTtml } from "../ttml.ts";
 import { assCues } from "./ass-cues.ts";

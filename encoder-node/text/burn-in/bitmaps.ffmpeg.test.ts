@@ -12,7 +12,7 @@ import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
 import { fileFolder } from "../../../test/fixtures.ts";
 import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
 import { prepareCaptions } from "../../prepare/prepare-captions.ts";
-import { bitmapReader } from "../../prepare/read-bitmaps.ts";
+import { bitmapReader } from "../../prepare/read-texts.ts";
 import { probeSource } from "../../source/probe/probe-source.ts";
 import { look, lossless, type Shown } from "../../testing/jobs/chunked-encodes.ts";
 import { processSource } from "../../testing/jobs/process-source.ts";

@@ -1,7 +1,6 @@
 // Writes cues of WebVTT and other formats as an ASS script in the requested style.
 import type { CaptionStyle } from "#shared/job/burn.ts";
-import { type AssEvent, type AssScript, type AssStyle, toHundredths } from "../ass/ass-script.ts";
-import { literalText } from "../ass/ass-text.ts";
+import { type AssEvent, type AssScript, type AssStyle, literalText, toHundredths } from "../ass/ass-script.ts";
 import { requestedColor } from "../ass/caption-colors.ts";
 import { decodedReferences, withReadings } from "../escaped-text.ts";
 import { CUE_COLORS, type Cue } from "../subtitle-cues.ts";

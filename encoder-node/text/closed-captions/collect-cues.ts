@@ -1,8 +1,8 @@
 // Makes cues of WebVTT from the screens that a decoder of CEA-608 reports.
 import type { CaptionScreen, CueHandler, Row, StyledUnicodeChar } from "@svta/cml-608";
 import { escapedText } from "../escaped-text.ts";
+import { textBudget } from "../separate-cues.ts";
 import { CUE_COLORS, type Cue, MAX_CUE_MS } from "../subtitle-cues.ts";
-import { textBudget } from "../text-budget.ts";
 
 /** Text that grows after shorter pauses is a single cue, which appears with its first characters. */
 const MAX_PAUSE_MS = 500;

@@ -4,15 +4,16 @@ import { AppError } from "#shared/errors.ts";
 import type { BurnSpec } from "#shared/job/burn.ts";
 import type { CaptionChannel } from "#shared/job/subtitles.ts";
 import { readBytes } from "../../run-files/open-file.ts";
-import { clippedAss } from "../ass/clipped-ass.ts";
+import { type AssScript, clippedAss, toHundredths } from "../ass/ass-script.ts";
+import { parseAss } from "../ass/parse-ass.ts";
+import { separateEvents, shiftEvents } from "../ass/separate-events.ts";
+import { captionScript } from "../burn-in/caption-script.ts";
 import { checkLetters } from "../burn-in/missing-letters.ts";
-import type { Fonts } from "../burn-in/node-fonts.ts";
+import { type Fonts, familyIn } from "../burn-in/node-fonts.ts";
 import { captionPairs } from "../closed-captions/caption-pairs.ts";
 import { decodePairs } from "../closed-captions/decode-pairs.ts";
-import { movedCues, type ShownPart } from "../moved-cues.ts";
-import { webVttText } from "../subtitle-cues.ts";
+import { movedCues, type ShownPart, webVttText } from "../subtitle-cues.ts";
 import { segmentCharacters } from "../subtitle-segments.ts";
-import { type Script, scriptOf } from "./caption-text.ts";
 import { cuesOf, readSubtitle, type SubtitleFormat, type SubtitleText } from "./subtitle-text.ts";
 
 /** A file of at most `maxBytes`. */
@@ -76,3 +77,24 @@ export const PARSERS = {
 } as const;
 
 export type Parsers = typeof PARSERS;
+
+// Writes the text of a caption file as the script of an output.
+
+export type Script = { readonly script: AssScript; readonly notes: readonly string[] };
+
+/** Throws AppError `subtitle_failed` if the text is not usable. */
+export function scriptOf(read: SubtitleText, burn: BurnSpec, fonts: Fonts): Script {
+  const { script, notes } = unseparated(read, burn, fonts);
+  const events = separateEvents(shiftEvents(script.events, toHundredths(burn.shiftMs)));
+  return { script: { ...script, events }, notes };
+}
+
+function unseparated(read: SubtitleText, { style, keepsStyle }: BurnSpec, fonts: Fonts): Script {
+  if (read.format === "ass" && keepsStyle) {
+    const script = parseAss(read.text, { fontOf: familyIn(fonts), fallback: fonts.chosen.family });
+    if (typeof script === "string") throw new AppError("subtitle_failed", script);
+    return { script, notes: read.notes };
+  }
+  const { text, notes } = cuesOf(read, keepsStyle);
+  return { script: captionScript(text.cues, style, fonts.chosen, keepsStyle), notes };
+}

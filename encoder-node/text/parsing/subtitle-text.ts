@@ -1,7 +1,7 @@
 // Recognizes the format and the encoding of a subtitle file by its content, and reads its cues.
 import { AppError } from "#shared/errors.ts";
 import { assCues } from "../ass/ass-cues.ts";
-import { isAss } from "../ass/clipped-ass.ts";
+import { isAss } from "../ass/ass-script.ts";
 import { isScc, parseScc } from "../closed-captions/scc.ts";
 import { isSubRip, parseSubRip } from "../subrip.ts";
 import { isWebVtt, parseWebVtt, plainLines, type WebVtt } from "../subtitle-cues.ts";

@@ -5,7 +5,7 @@ import { messageOf } from "#shared/log.ts";
 import { type NodeFrameOf, PING, PONG, PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
 import { NODE_USER_AGENT } from "#shared/version.ts";
 import { Copra, JobFailed } from "../../../client/index.ts";
-import { edgeBlock } from "../../../encoder-node/link/edge-block.ts";
+import { edgeBlock } from "../../../encoder-node/link/control-plane.ts";
 
 export type Target = {
   readonly url: string;

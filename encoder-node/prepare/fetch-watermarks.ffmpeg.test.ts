@@ -3,10 +3,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { fileFolder } from "../../../test/fixtures.ts";
-import { locateFfmpeg } from "../../ffmpeg/discover/locate.ts";
-import { runCommand } from "../../ffmpeg/run-command.ts";
-import { fetchWatermarks, type Watermarks } from "./fetch-watermarks.ts";
+import { fileFolder } from "../../test/fixtures.ts";
+import { locateFfmpeg } from "../ffmpeg/discover/locate.ts";
+import { runCommand } from "../ffmpeg/run-command.ts";
+import { fetchWatermarks, type Watermarks } from "./fetch-extra.ts";
 
 const { ffmpeg, ffprobe } = await locateFfmpeg(process.env);
 const FILES: Readonly<Record<string, string>> = {

@@ -3,10 +3,10 @@ import { mkdtemp, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { specOf } from "#shared/testing/output-specs.ts";
-import { fileFolder } from "../../../test/fixtures.ts";
-import { makeClip, tested } from "../../testing/plan-runs.ts";
-import { closeServers, serve } from "../../testing/range-server.ts";
-import { type FetchedAudio, fetchAudio } from "./fetch-audio.ts";
+import { fileFolder } from "../../test/fixtures.ts";
+import { makeClip, tested } from "../testing/plan-runs.ts";
+import { closeServers, serve } from "../testing/range-server.ts";
+import { type FetchedAudio, fetchAudio } from "./fetch-extra.ts";
 
 const folder = fileFolder();
 let origin = "";

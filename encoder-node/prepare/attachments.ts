@@ -13,13 +13,11 @@ import type { SubtitleFiles } from "../publish/publisher.ts";
 import { textIn } from "../publish/store-subtitles.ts";
 import type { TrackBitmaps } from "../text/burn-in/burn-files.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
-import { audioUrls, fetchAudio } from "./extras/fetch-audio.ts";
-import { fetchSubtitles, type TrackFile, usable } from "./extras/fetch-subtitles.ts";
-import { fetchWatermarks } from "./extras/fetch-watermarks.ts";
+import { audioUrls, fetchAudio, fetchWatermarks } from "./fetch-extra.ts";
+import { fetchSubtitles, type TrackFile, usable } from "./fetch-subtitles.ts";
 import { type PackedTexts, packTexts, withCues, writtenAs } from "./pack-texts.ts";
 import { type PreparedCaptions, prepareCaptions } from "./prepare-captions.ts";
-import type { ReadBitmaps } from "./read-bitmaps.ts";
-import type { ReadTexts } from "./read-texts.ts";
+import type { ReadBitmaps, ReadTexts } from "./read-texts.ts";
 
 export type Attachments = {
   /** Files by URL. */

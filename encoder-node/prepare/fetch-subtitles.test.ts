@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { fileFolder } from "../../../test/fixtures.ts";
+import { fileFolder } from "../../test/fixtures.ts";
 import { fetchSubtitles } from "./fetch-subtitles.ts";
 
 const SRT =

@@ -1,10 +1,10 @@
 // Brings the subtitles of an output to this node's disk, as WebVTT in UTF-8.
 import { AppError } from "#shared/errors.ts";
 import { err, ok, type Result } from "#shared/result.ts";
-import { writeText } from "../../run-files/open-file.ts";
-import { RunFiles } from "../../run-files/run-files.ts";
-import { isolated } from "../../text/parsing/isolated.ts";
-import type { SubtitleFormat } from "../../text/parsing/subtitle-text.ts";
+import { writeText } from "../run-files/open-file.ts";
+import { RunFiles } from "../run-files/run-files.ts";
+import { isolated } from "../text/parsing/isolated.ts";
+import type { SubtitleFormat } from "../text/parsing/subtitle-text.ts";
 import { type ExtraDeps, fetchExtra } from "./fetch-extra.ts";
 
 /** Hours of speech are a few hundred kilobytes. */

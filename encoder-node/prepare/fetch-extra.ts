@@ -1,0 +1,169 @@
+// Fetches a small file that an output needs besides the source, from a URL of the client.
+
+import { join } from "node:path";
+import * as z from "zod";
+import { AppError, type ErrorCode } from "#shared/errors.ts";
+import { hasTracks, type OutputSpec } from "#shared/job/output-spec.ts";
+import { chosenAudio, undecodable } from "#shared/media/choose-streams.ts";
+import { IMAGE_DECODERS } from "#shared/media/decoders.ts";
+import { IMAGE_DEMUXERS } from "#shared/media/demuxers.ts";
+import type { MediaProbe } from "#shared/media/media-probe.ts";
+import type { AllowPrivate } from "#shared/network/address-policy.ts";
+import type { AudioFile } from "#shared/plan/source/source-tracks.ts";
+import { err, ok, type Result } from "#shared/result.ts";
+import type { Tool } from "../ffmpeg/discover/locate.ts";
+import { fetchSource } from "../source/fetch/fetch-source.ts";
+import { probeSource } from "../source/probe/probe-source.ts";
+import { runFfprobe } from "../source/probe/run-ffprobe.ts";
+
+export type Extra = {
+  readonly url: string;
+  /** The file to write. */
+  readonly path: string;
+  /** The subject of failure messages: `The watermark`. */
+  readonly subject: string;
+  readonly code: ErrorCode;
+  readonly maxBytes: number;
+  /** Completes `it is not`, for a file of another kind (AppError `input_not_media`). */
+  readonly expected: string;
+};
+
+export type ExtraDeps = { readonly allow: AllowPrivate; readonly signal: AbortSignal };
+
+/**
+ * Fetches the file and calls `check`. `check` throws AppError `input_not_media`, or an AppError whose message completes
+ * `cannot be used: `. Returns the path, or a failure. Rejects only with the signal's reason, and with `node_failed` for
+ * errors of this machine.
+ */
+export async function fetchExtra(
+  extra: Extra,
+  check: (path: string) => Promise<void>,
+  { allow, signal }: ExtraDeps,
+): Promise<Result<string>> {
+  const { url, path, subject, code, maxBytes } = extra;
+  try {
+    await fetchSource({ url, destination: path, allow, maxBytes, signal });
+    await check(path);
+    return ok(path);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof AppError) || error.code === "node_failed") throw error;
+    const host = URL.canParse(url) ? new URL(url).host : "";
+    const message = `${subject} from the host \`${host}\` cannot be used: ${reasonOf(error, extra)}.`;
+    return err({ code, message });
+  }
+}
+
+/**
+ * The reason why the file cannot be used. Most codes need a text of their own, because the error's message is about an
+ * input.
+ */
+function reasonOf({ code, message }: AppError, { maxBytes, expected }: Extra): string {
+  const status = /^input_http_(\d+)$/.exec(code)?.[1];
+  if (status) return `the host responded with HTTP ${status}`;
+  switch (code) {
+    case "input_too_large":
+      return `it is larger than ${maxBytes / 1e6} MB`;
+    case "input_address_not_allowed":
+      return "the address is not public";
+    case "input_timeout":
+    case "input_unreachable":
+      return "the host did not respond, or closed the connection early";
+    case "input_not_media":
+    case "input_codec_not_supported":
+      return `it is not ${expected}`;
+    default:
+      return message;
+  }
+}
+
+// Fetches the files of audio tracks with a URL to this node's disk, each once, and probes them.
+
+/** Hours of uncompressed audio. */
+const MAX_AUDIO_BYTES = 4e9;
+
+export type FetchAudio = ExtraDeps & {
+  readonly outputs: readonly OutputSpec[];
+  readonly folder: string;
+  readonly ffprobe: Tool;
+};
+
+/** By URL: the file, or the reason why it cannot be used. */
+export type FetchedAudio = ReadonlyMap<string, Result<AudioFile>>;
+
+/** URLs of the audio tracks of an output. */
+export const audioUrls = (spec: OutputSpec): string[] =>
+  hasTracks(spec) && typeof spec.audioTracks === "object" ? spec.audioTracks.flatMap(({ url }) => url ?? []) : [];
+
+/** Fetches the files one after the other, because they may be large. Rejects as `fetchExtra` does. */
+export async function fetchAudio({ outputs, folder, ffprobe, ...deps }: FetchAudio): Promise<FetchedAudio> {
+  const fetched = new Map<string, Result<AudioFile>>();
+  for (const url of new Set(outputs.flatMap(audioUrls))) {
+    const path = join(folder, `audio-${fetched.size + 1}`);
+    let probe: MediaProbe = { streams: [], format: {} };
+    const check = async (): Promise<void> => {
+      probe = await probeSource(ffprobe, path, deps.signal);
+      const audio = chosenAudio(probe.streams);
+      const reason = audio ? undecodable(audio) : null;
+      if (!audio) throw new AppError("input_not_media", "The file has no audio");
+      if (reason) throw new AppError("input_track_not_found", reason.reason.replace("The input's", "its"));
+    };
+    const result = await fetchExtra({ ...AUDIO, url, path }, check, deps);
+    fetched.set(url, result.ok ? { ok: true, value: { url, path, probe } } : result);
+  }
+  return fetched;
+}
+
+const AUDIO = {
+  subject: "The audio track",
+  code: "input_track_not_found",
+  maxBytes: MAX_AUDIO_BYTES,
+  expected: "a file with audio",
+} as const;
+
+// Fetches the watermarks of a task to this node's disk, each once, and checks that each is an image.
+
+/** A logo of a few hundred pixels has a few kilobytes. */
+const MAX_WATERMARK_BYTES = 20e6;
+const MAX_SIDE = 4096;
+
+export type FetchWatermarks = ExtraDeps & {
+  readonly urls: Iterable<string>;
+  readonly folder: string;
+  readonly ffprobe: Tool;
+};
+
+/** By URL: the path of the file, or the reason why it cannot be used. */
+export type Watermarks = ReadonlyMap<string, Result<string>>;
+
+/** Fetches all at the same time. Rejects as `fetchExtra` does. */
+export async function fetchWatermarks({ urls, folder, ffprobe, ...deps }: FetchWatermarks): Promise<Watermarks> {
+  const kind = {
+    subject: "The watermark",
+    code: "watermark_failed",
+    maxBytes: MAX_WATERMARK_BYTES,
+    expected: "a readable image (PNG, JPEG, WebP, GIF, BMP or TIFF)",
+  } as const;
+  const check = (path: string): Promise<void> => checkImage(ffprobe, path, deps.signal);
+  const fetched = [...new Set(urls)].map(async (url, at) => {
+    const path = join(folder, `watermark-${at + 1}`);
+    return [url, await fetchExtra({ ...kind, url, path }, check, deps)] as const;
+  });
+  return new Map(await Promise.all(fetched));
+}
+
+const IMAGES = { demuxers: IMAGE_DEMUXERS, decoders: IMAGE_DECODERS };
+const Images = z.object({
+  streams: z.array(z.object({ width: z.int().positive(), height: z.int().positive() })).min(1),
+});
+
+async function checkImage(ffprobe: Tool, path: string, signal: AbortSignal): Promise<void> {
+  const options = ["-show_entries", "stream=width,height", "-select_streams", "v:0"];
+  const { stdout } = await runFfprobe({ ffprobe, path, options, signal, allowed: IMAGES });
+  const parsed = Images.safeParse(JSON.parse(stdout));
+  const [image] = parsed.data?.streams ?? [];
+  if (!image) throw new AppError("input_not_media", "The file has no image");
+  if (Math.max(image.width, image.height) <= MAX_SIDE) return;
+  const size = `${image.width}x${image.height}`;
+  throw new AppError("watermark_failed", `it has ${size} pixels, but at most ${MAX_SIDE} per side are allowed`);
+}
