@@ -23,7 +23,6 @@ describe("readConfig", () => {
       hours: null,
       exitWhenIdleMs: null,
       health: null,
-      heartbeatFile: null,
       fontsFolder: null,
       folders: [],
       tracing: null,

@@ -60,7 +60,6 @@ const Config = z.object({
     .transform(parseHealthAddress)
     .refine((address) => address !== null, "--health-port must be a port, or address:port such as 0.0.0.0:8788")
     .nullable(),
-  "heartbeat-file": z.string().nullable(),
   fonts: z.string().nullable(),
   folder: z.array(
     z
@@ -97,7 +96,6 @@ export const USAGE = `Usage: npm run node -- --url <control plane> --token-file 
                     after them                                     (COPRA_NODE_HOURS, default: always)
   --exit-when-idle  ends the node after so many seconds without work    (COPRA_NODE_EXIT_WHEN_IDLE, default: never)
   --health-port     port, or address:port, that answers GET /health and /health/ready   (COPRA_NODE_HEALTH_PORT)
-  --heartbeat-file  file that is written every 10 s                                     (COPRA_NODE_HEARTBEAT_FILE)
   --fonts           folder with TTF and OTF files for burnt-in captions                     (COPRA_NODE_FONTS)
   --folder          a folder for sources and outputs, such as media=/mnt/nas/media, or media=/mnt/nas/media:ro for
                     sources only; may be repeated              (COPRA_FOLDERS, separated by commas)
@@ -128,8 +126,6 @@ export type NodeConfig = {
   exitWhenIdleMs: number | null;
   /** Address at which probes are answered; null: the node opens no port. */
   health: HealthAddress | null;
-  /** The file for signs of life; null: none. */
-  heartbeatFile: string | null;
   /** Folder with fonts for captions; null: only the packaged fonts. */
   fontsFolder: string | null;
   /** Folders for sources and outputs. */
@@ -169,7 +165,6 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
       hours: text,
       "exit-when-idle": text,
       "health-port": text,
-      "heartbeat-file": text,
       fonts: text,
       folder: { type: "string", multiple: true },
     },
@@ -192,7 +187,6 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
     hours: env.COPRA_NODE_HOURS || undefined,
     "exit-when-idle": env.COPRA_NODE_EXIT_WHEN_IDLE || undefined,
     "health-port": env.COPRA_NODE_HEALTH_PORT || null,
-    "heartbeat-file": env.COPRA_NODE_HEARTBEAT_FILE || null,
     fonts: env.COPRA_NODE_FONTS || null,
     folder: (env.COPRA_FOLDERS ?? "").split(",").filter((folder) => folder !== ""),
     ...values,
@@ -220,7 +214,6 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
     hours: config.hours ?? null,
     exitWhenIdleMs: config["exit-when-idle"] === undefined ? null : config["exit-when-idle"] * 1000,
     health: config["health-port"],
-    heartbeatFile: config["heartbeat-file"],
     fontsFolder: config.fonts,
     folders: config.folder.flatMap((option) => option ?? []),
     tracing: readTraceExport(env),

@@ -1,10 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { type AddressInfo, connect } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { expect, it, vi } from "vitest";
-import { createLogger } from "#shared/log.ts";
-import { parseHealthAddress, serveHealth, writeHeartbeats } from "./health.ts";
+import { expect, it } from "vitest";
+import { parseHealthAddress, serveHealth } from "./health.ts";
 
 it("answers health probes: alive, and ready or the reasons why not", async () => {
   let reasons: string[] = [];
@@ -45,25 +41,6 @@ it.each([
   expect(await send(request)).toBe(status);
   expect(await send("GET /health HTTP/1.1\r\nhost: node\r\n\r\n")).toBe("200");
   server.close();
-});
-
-it("writes a heartbeat file repeatedly, and continues when a write fails", () => {
-  vi.useFakeTimers();
-  const folder = mkdtempSync(join(tmpdir(), "copra-health-"));
-  const lines: string[] = [];
-  const log = createLogger({ write: (line) => lines.push(line), now: () => 0, level: "info" });
-  const reasons: string[] = [];
-  const end = writeHeartbeats(join(folder, "alive"), () => reasons, log);
-  const read = () => JSON.parse(readFileSync(join(folder, "alive"), "utf8"));
-  expect(read()).toEqual({ status: "ready" });
-  reasons.push("not connected to the control plane");
-  vi.advanceTimersByTime(10_000);
-  expect(read()).toEqual({ status: "not ready", reasons });
-  rmSync(folder, { recursive: true });
-  vi.advanceTimersByTime(10_000);
-  expect(lines).toEqual([expect.stringContaining("heartbeat not written")]);
-  end();
-  vi.useRealTimers();
 });
 
 it.each([

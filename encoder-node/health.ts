@@ -1,18 +1,13 @@
-// Signs of life of a node for its supervisor: a port for probes, or a file. Both are off unless the operator names
-// them.
+// Answers the probes of a node's supervisor, on a port that the operator names.
 
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
-import { type Logger, messageOf } from "#shared/log.ts";
 
 /** Address at which probes are answered. */
 export type HealthAddress = { readonly host: string; readonly port: number };
 
 /** Returns the reasons why the node gets no work now, each in a few words; none if it gets work. */
 export type NotReady = () => readonly string[];
-
-const HEARTBEAT_MS = 10_000;
 
 /**
  * Answers `GET /health` (the process is alive) and `GET /health/ready` (it gets work; otherwise 503 with the reasons).
@@ -33,24 +28,6 @@ export async function serveHealth({ host, port }: HealthAddress, notReady: NotRe
   server.on("error", () => {}); // A connection that cannot be accepted must not end the node.
   server.unref();
   return server;
-}
-
-/**
- * Writes a file now and every 10 s: for a supervisor, a file older than a minute means that the node hangs. The file
- * has the same JSON as the response of `/health/ready`. Returns a function that stops the writes.
- */
-export function writeHeartbeats(file: string, notReady: NotReady, log: Logger): () => void {
-  const write = (): void => {
-    try {
-      writeFileSync(file, `${JSON.stringify(bodyOf(notReady()))}\n`);
-    } catch (error) {
-      log.warn("heartbeat not written", { file, error: messageOf(error) });
-    }
-  };
-  write();
-  const timer = setInterval(write, HEARTBEAT_MS);
-  timer.unref();
-  return () => clearInterval(timer);
 }
 
 const bodyOf = (reasons: readonly string[]): object =>

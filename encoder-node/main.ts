@@ -9,7 +9,7 @@ import { probeCapabilities } from "./ffmpeg/discover/capabilities.ts";
 import { locateFfmpeg } from "./ffmpeg/discover/locate.ts";
 import { openFolders } from "./folders/node-folders.ts";
 import { removeLeft } from "./folders/temporary-files.ts";
-import { serveHealth, writeHeartbeats } from "./health.ts";
+import { serveHealth } from "./health.ts";
 import { type EncoderNode, type Machine, spoolIn, startNode } from "./node.ts";
 import { identify, type NodeIdentity } from "./node-identity.ts";
 import { readableLine } from "./readable-log.ts";
@@ -104,7 +104,7 @@ async function main(config: NodeConfig): Promise<void> {
   const probe = (): Promise<Machine> => probeMachine(config, nodeLog);
   const node = await startNode({ config, identity, probe, log: nodeLog });
   stopOnSignals(node, config, nodeLog);
-  await showHealth(node, config, nodeLog);
+  await showHealth(node, config);
 }
 
 async function probeMachine(config: NodeConfig, log: Logger): Promise<Machine> {
@@ -134,8 +134,7 @@ async function fontNames({ fontsFolder }: NodeConfig, log: Logger): Promise<stri
 }
 
 /** Throws a message for people when the port is taken. */
-async function showHealth(node: EncoderNode, { health, heartbeatFile }: NodeConfig, log: Logger): Promise<void> {
-  if (heartbeatFile !== null) writeHeartbeats(heartbeatFile, node.notReady, log);
+async function showHealth(node: EncoderNode, { health }: NodeConfig): Promise<void> {
   if (health === null) return;
   try {
     await serveHealth(health, node.notReady);

@@ -114,7 +114,6 @@ async function logOf(level: LogLevel, endpoint: string): Promise<string[]> {
       hours: null,
       exitWhenIdleMs: null,
       health: null,
-      heartbeatFile: null,
       tracing: readTraceExport({
         OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
         OTEL_EXPORTER_OTLP_HEADERS: `api-key=${COLLECTOR_KEY}`,

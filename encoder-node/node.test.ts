@@ -108,7 +108,6 @@ async function connect(
       hours: null,
       exitWhenIdleMs: null,
       health: null,
-      heartbeatFile: null,
       tracing: null,
       ...config,
     },

@@ -42,10 +42,11 @@ COPY --from=packages /copra /copra
 USER 10001
 # Sources and work in progress; needs space for the largest source and its outputs.
 VOLUME /work
-ENV COPRA_NODE_WORK=/work/node COPRA_NODE_HEARTBEAT_FILE=/work/heartbeat NODE_ENV=production NODE_USE_SYSTEM_CA=1
+ENV COPRA_NODE_WORK=/work/node COPRA_NODE_HEALTH_PORT=8788 NODE_ENV=production NODE_USE_SYSTEM_CA=1
 # For NVIDIA's container runtime: the driver's libraries for CUDA and NVENC.
 ENV NVIDIA_DRIVER_CAPABILITIES=compute,video,utility
 STOPSIGNAL SIGTERM
-# The node writes the file every 10 s while it works.
-HEALTHCHECK --start-period=60s --interval=30s CMD ["sh", "-c", "test -n \"$(find /work/heartbeat -mmin -1)\""]
+# A node that hangs does not respond. The port may be another port, or an address with a port.
+HEALTHCHECK --start-period=60s --interval=30s --timeout=10s \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.COPRA_NODE_HEALTH_PORT.split(':').at(-1)}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "/copra/encoder-node/main.ts"]

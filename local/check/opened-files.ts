@@ -17,7 +17,6 @@ const ALLOWED: Readonly<Record<string, string>> = {
   "ffmpeg/sandbox/sandbox-user.ts": "the folder of a run, before its first process",
   "folders/": "folders of the operator, with all checks",
   "upload/store-in-folder.ts": "new files in folders of the operator, with all checks",
-  "health.ts": "the file with the heartbeat",
   "link/lease-files.ts": "the spool, which no run sees",
   "text/parsing/parse-process.ts": "a file in /proc",
   "node-identity.ts": "the id of the node",
