@@ -65,6 +65,10 @@ const URL_PATTERN = /(:(?:\\*\/){2}[^\s?#"'<>]*)([?#][^\s"'<>]*)?/g;
 /** Drizzle appends the values of a failed query to its text (DrizzleQueryError). */
 const PARAMETERS = /\nparams: [^\n]*/g;
 
+/** The code of a system error, such as `ENOENT`; null for other errors. */
+export const errorCode = (error: unknown): string | null =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : null;
+
 /** Returns the message of any thrown value. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);

@@ -1,9 +1,11 @@
 // Opens files below a folder of the operator, and never leaves the folder: each part of the path is opened relative to
 // the part before it, and no link is followed. Others may change the folder meanwhile.
+
 import { constants } from "node:fs";
 import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { join } from "node:path";
-import { hasCode, O_PATH, pathOf } from "../run-files/remove-tree.ts";
+import { errorCode } from "#shared/log.ts";
+import { O_PATH, pathOf } from "../run-files/remove-tree.ts";
 import { isMountPoint, type NodeFolder } from "./node-folders.ts";
 
 const isLinux = process.platform === "linux";
@@ -47,7 +49,7 @@ export async function inParent<Value>(
       const next = join(parent.path, each);
       if (folders === "created") await mkdir(next).catch(unlessExists);
       const opened = await openFolder(next).catch((error: unknown) => {
-        if (folders === "nearest" && hasCode(error, "ENOENT")) return null;
+        if (folders === "nearest" && errorCode(error) === "ENOENT") return null;
         throw error;
       });
       if (!opened) return await work({ path: parent.path, below }, each);
@@ -62,5 +64,5 @@ export async function inParent<Value>(
 }
 
 function unlessExists(error: unknown): void {
-  if (!hasCode(error, "EEXIST")) throw error;
+  if (errorCode(error) !== "EEXIST") throw error;
 }

@@ -1,10 +1,11 @@
 // Temporary files in folders of the operator. A killed node leaves them: it removes its own at its next start, and each
 // node removes old files where it stores a file.
+
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { hasCode } from "../run-files/remove-tree.ts";
+import { errorCode } from "#shared/log.ts";
 import type { NodeFolder } from "./node-folders.ts";
 import { inParent, type Parent } from "./open-below.ts";
 
@@ -58,7 +59,7 @@ export async function removeLeft(folder: NodeFolder): Promise<void> {
       await inParent(folder, path, "required", ({ path: parent }) => rm(join(parent, name), { force: true }));
       await rm(note);
     } catch (error) {
-      if (hasCode(error, "ENOENT") || hasCode(error, "ENOTDIR")) await rm(note, { force: true });
+      if (errorCode(error) === "ENOENT" || errorCode(error) === "ENOTDIR") await rm(note, { force: true });
     }
   }
 }

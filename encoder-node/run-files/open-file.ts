@@ -1,7 +1,9 @@
 // Opens files that a run of ffmpeg wrote. A source may have taken over the run, which can then leave anything under the
 // name of an output: a link to a file of this machine, or a named pipe that blocks the opener.
+
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open, rm } from "node:fs/promises";
+import { errorCode } from "#shared/log.ts";
 
 /** Follows no link, and waits for no pipe. */
 const CAREFULLY = constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -28,7 +30,7 @@ export async function openFile(path: string, flags: number = constants.O_RDONLY)
 /** Null when the file does not exist; otherwise as `openFile`. */
 export async function openIfThere(path: string): Promise<FileHandle | null> {
   return openFile(path).catch((error: unknown) => {
-    if (isMissing(error)) return null;
+    if (errorCode(error) === "ENOENT") return null;
     throw error;
   });
 }
@@ -51,9 +53,6 @@ export async function writeText(path: string, text: string, mode?: number): Prom
     await file.close();
   }
 }
-
-export const isMissing = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && error.code === "ENOENT";
 
 /** Returns the bytes of an open file and closes it. A run can leave a file of any size: throws above `maxBytes`. */
 export async function bytesOf(file: FileHandle, maxBytes: number): Promise<Buffer> {

@@ -1,9 +1,11 @@
 // Removes the folder of a run with all its content, and anything else that a run made.
+
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { chmod, type FileHandle, open, readdir, rename, rm, rmdir, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { errorCode } from "#shared/log.ts";
 
 /** O_PATH of Linux (open(2)), which Node does not name: opens a folder of any mode. */
 export const O_PATH = 0o10000000;
@@ -31,7 +33,7 @@ const isUnlinked = (path: string | Buffer): Promise<boolean> =>
   unlink(path).then(
     () => true,
     (error: unknown) => {
-      if (hasCode(error, "EISDIR")) return false;
+      if (errorCode(error) === "EISDIR") return false;
       throw error;
     },
   );
@@ -45,7 +47,7 @@ async function removeFolder(path: string): Promise<string[]> {
       await rmdir(path);
       return moved;
     } catch (error) {
-      if (left === 0 || !hasCode(error, "ENOTEMPTY")) throw error;
+      if (left === 0 || errorCode(error) !== "ENOTEMPTY") throw error;
     }
     await sleep(AGAIN_MS);
   }
@@ -94,6 +96,3 @@ export async function openUp(path: string | Buffer): Promise<void> {
 const allow = (folder: FileHandle): Promise<void> => chmod(pathOf(folder), 0o700);
 /** The path of an open file or folder, whatever its name is meanwhile. Only for Linux. */
 export const pathOf = ({ fd }: FileHandle): string => `/proc/self/fd/${fd}`;
-
-export const hasCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && "code" in error && error.code === code;

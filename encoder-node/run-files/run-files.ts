@@ -1,8 +1,10 @@
 // The files of a command: ffmpeg writes them in a folder that exists only for its run, and the node takes them over.
+
 import { randomUUID } from "node:crypto";
 import { lstat, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { bytesOf, isMissing, openFile, openIfThere } from "./open-file.ts";
+import { errorCode } from "#shared/log.ts";
+import { bytesOf, openFile, openIfThere } from "./open-file.ts";
 import { openUp, removeTree } from "./remove-tree.ts";
 
 /** Mode of a taken file: other users, such as the users of other runs, may read it. */
@@ -99,7 +101,7 @@ export class RunFiles {
       await rename(join(cwd, basename(name)), taken);
     } catch (error) {
       // The file does not exist yet, or has just been taken.
-      if (isMissing(error)) return;
+      if (errorCode(error) === "ENOENT") return;
       throw error;
     }
     if (await isUsable(taken)) await rename(taken, this.pathOf(name));

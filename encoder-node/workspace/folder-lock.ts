@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { constants, copyFile, link, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
-import { messageOf } from "#shared/log.ts";
+import { errorCode, messageOf } from "#shared/log.ts";
 
 /** `startedAt` distinguishes the process from a later process with the same pid. */
 const Holder = z.object({ pid: z.int().min(1), startedAt: z.string() });
@@ -44,7 +44,6 @@ const OTHER_FOLDER = "choose another folder with --work.";
 
 const copy = (mine: string, lock: string): Promise<void> => copyFile(mine, lock, constants.COPYFILE_EXCL);
 const isExisting = (error: unknown): boolean => errorCode(error) === "EEXIST";
-const errorCode = (error: unknown): unknown => (error instanceof Error && "code" in error ? error.code : null);
 
 /** Removes a lock whose holder has ended. */
 async function clearStale(lock: string, aside: string, folder: string): Promise<void> {

@@ -1,6 +1,8 @@
 // Failures of source transfers. Their messages contain the host and nothing else of the URL.
+
 import type { IncomingHttpHeaders } from "undici/types/header.js";
 import { AppError } from "#shared/errors.ts";
+import { errorCode } from "#shared/log.ts";
 import { retryAfterMs } from "#shared/network/http-headers.ts";
 
 /** A failure that retries with the same URL cannot fix. Another attempt of the task, with a new URL, may succeed. */
@@ -30,7 +32,7 @@ export function connectionFailure(error: unknown, host: string): AppError {
   if (known) return known;
   const code =
     causes(error)
-      .map(codeOf)
+      .map(errorCode)
       .find((text) => text !== null) ?? "no reason given";
   const [kind, message] = explain(code);
   return new AppError(kind, `The host \`${host}\` of the input ${message}.`, { cause: error });
@@ -110,8 +112,4 @@ function hint(status: number): string {
 
 function causes(error: unknown): unknown[] {
   return error instanceof Error ? [error, ...causes(error.cause)] : [];
-}
-
-function codeOf(error: unknown): string | null {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : null;
 }

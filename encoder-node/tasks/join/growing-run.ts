@@ -6,7 +6,7 @@ import { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { AppError } from "#shared/errors.ts";
-import { messageOf } from "#shared/log.ts";
+import { errorCode, messageOf } from "#shared/log.ts";
 import { chunkFile, pipeFile } from "#shared/plan/chunks/chunk-muxers.ts";
 import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
 import type { PlannedCommand } from "#shared/plan/outputs/output-plan.ts";
@@ -43,7 +43,7 @@ export async function runOnGrowing(run: GrowingRun, deps: RunDeps): Promise<RunF
   let broken: { readonly error: unknown } | null = null;
   const feed = async (input: GrowingInput): Promise<void> => {
     await feedPipe(input, isComplete, signal).catch((error: unknown) => {
-      if (signal.aborted || hasCode(error, "EPIPE")) return;
+      if (signal.aborted || errorCode(error) === "EPIPE") return;
       broken ??= { error };
       end.abort();
     });
@@ -60,9 +60,6 @@ export async function runOnGrowing(run: GrowingRun, deps: RunDeps): Promise<RunF
 
 const pipeFailure = (error: unknown): AppError =>
   new AppError("node_failed", `A track cannot be read while it grows: ${messageOf(error)}`, { cause: error });
-
-const hasCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && "code" in error && error.code === code;
 
 const run = promisify(execFile);
 
@@ -127,7 +124,7 @@ async function openWhenRead(path: string, signal: AbortSignal): Promise<number> 
       return await openNow(path, PIPE_FLAGS);
     } catch (error) {
       // The pipe has no reader yet (fifo(7)).
-      if (!hasCode(error, "ENXIO")) throw error;
+      if (errorCode(error) !== "ENXIO") throw error;
     }
     await sleep(OPEN_EVERY_MS, undefined, { signal });
   }
