@@ -23,8 +23,8 @@ const UNUSED_MS = 3000;
 export const hidden = globalThis.document ? hiddenFor(document, HIDDEN_MS) : signal(false);
 
 /**
- * Calls `listener` for each event; returns a function that ends the subscription. After a pause, the listener gets the
- * missed events, or a `gap`: then read the data again.
+ * Calls `listener` for each event; returns a function that ends the subscription. When the stream opens, the listener
+ * gets the events since the last event, or a `gap`: then read the data again.
  */
 export function onAccountEvent(listener: Listener): () => void {
   listeners.add(listener);
@@ -44,12 +44,15 @@ export function useAccountEvents(listener: Listener): void {
   useEffect(() => onAccountEvent((event) => latest.current(event)), []);
 }
 
-/** A response shows that the stream is open, before the first event. */
+/** A response shows that the stream is open, before the first event. Without a position, events may be missing. */
 const copra = new Copra({
   url,
   fetch: async (input, init) => {
     const response = await sendWithSession(input, init);
-    if (response.ok) live.value = "live";
+    if (response.ok) {
+      live.value = "live";
+      if (!new Headers(init?.headers).has("last-event-id")) send({ id: "", event: "gap", data: { missed: true } });
+    }
     return response;
   },
 });
@@ -58,13 +61,11 @@ function send(event: AccountEvent): void {
   for (const listener of listeners) listener(event);
 }
 
-/** The position in the stream of the account `of`. `again`: the stream was open before. */
-type Position = { readonly of: string | undefined; id: string | undefined; again: boolean };
+/** The position in the stream of the account `of`. */
+type Position = { readonly of: string | undefined; id: string | undefined };
 
-/** Reads the stream until it is aborted. A stream that breaks before its first event reports a gap. */
+/** Reads the stream until it is aborted. */
 async function read(signal: AbortSignal, from: Position): Promise<void> {
-  if (from.again && from.id === undefined) send({ id: "", event: "gap", data: { missed: true } });
-  from.again = true;
   const onReconnect = (): void => {
     live.value = "lost";
   };
@@ -84,10 +85,10 @@ const isWanted = computed(
 );
 
 if (globalThis.document) {
-  let from: Position = { of: undefined, id: undefined, again: false };
+  let from: Position = { of: undefined, id: undefined };
   effect(() => {
     const of = accountId.value;
-    if (from.of !== of) from = { of, id: undefined, again: false };
+    if (from.of !== of) from = { of, id: undefined };
     if (!isWanted.value) {
       live.value = "off";
       return;

@@ -1,6 +1,5 @@
 // The signed-in person, and the chosen account.
-import { effect, signal } from "@preact/signals";
-import { rememberSession } from "./early-list.ts";
+import { signal } from "@preact/signals";
 import { prefer, preferences } from "./preferences.ts";
 
 export type Account = { readonly id: string; readonly name: string };
@@ -25,13 +24,6 @@ export const account = signal<Account | null>(null);
 export const ended = signal<string | null>(null);
 
 const ROOT = "/v2/session";
-
-effect(() => {
-  const [current, chosen] = [session.value, account.value];
-  if (current === undefined) return;
-  if (!current?.expires_at || chosen === null) rememberSession(null);
-  else rememberSession({ account: chosen.id, operator: current.operator, until: Date.parse(current.expires_at) });
-});
 
 async function problemOf(response: Response): Promise<Error> {
   const body = (await response.json().catch(() => null)) as { message?: string } | null;

@@ -1,4 +1,5 @@
-// The jobs that the page shows: at most a page of the list. Events, and reads of running jobs, keep it current.
+// The jobs that the page shows: at most a page of the list. Events keep it current, except for the progress of running
+// jobs, which the page reads: an event for each step of progress would cost more than the job's other requests.
 import { batch, signal } from "@preact/signals";
 import type { AccountEvent, Job, JobCounts, JobEvent } from "../../client/index.ts";
 import { timeOf } from "../core/format.ts";
@@ -12,18 +13,12 @@ export const PAGE = 100;
  * A page of a search may be empty although more jobs follow. At most this many pages are read until a page has a job.
  */
 const EMPTY_PAGES = 10;
-const REFRESH_MS = 2000;
-/** Searches are expensive: each reads the texts of 2,000 jobs. Events do not show which jobs a search would find. */
-const SEARCH_MS = 10_000;
+/** Shortest times between reads, in ms. */
+const PAGE_INTERVAL_MS = 2000;
+/** A search reads the texts of 2,000 jobs. Events do not show which jobs a search would find. */
+const SEARCH_INTERVAL_MS = 10_000;
 /** Counting reads up to 10,000 rows of each status. */
-const COUNT_MS = 10_000;
-const READ_INTERVAL_MS = 300;
-/** If more jobs changed, the page is read again instead of each job. */
-const MAX_SINGLE_READS = 8;
-/** The number of newest jobs that are compared to find jobs created since the page was read. */
-const NEWEST_JOBS = 5;
-/** Running jobs whose progress is read at a time. */
-const READ_RUNNING = 8;
+const COUNT_INTERVAL_MS = 10_000;
 
 export class JobList {
   /** undefined until the first response. */
@@ -39,15 +34,21 @@ export class JobList {
 
   #view: View | undefined;
   #abort = new AbortController();
-  #turn = 0;
-  /** The number of loads. A later load makes the responses of earlier loads outdated. */
+  /** The number of loads that were started, and the newest load whose response is shown. */
   #loads = 0;
+  #shownLoad = 0;
+  /** Jobs that have ended since they were read: their outputs have changed. */
+  readonly #ended = new Set<string>();
+  #isReading = false;
   readonly #unseen = new Set<string>();
-  readonly #toRead = new Set<string>();
-  readonly #refresh = new Throttle(REFRESH_MS, () => this.refresh());
-  readonly #search = new Throttle(SEARCH_MS, () => this.refresh());
-  readonly #recount = new Throttle(COUNT_MS, () => this.#count());
-  readonly #read = new Throttle(READ_INTERVAL_MS, () => this.#readEnded());
+  readonly #refresh = new Throttle(
+    () => (this.#isSearch ? SEARCH_INTERVAL_MS : PAGE_INTERVAL_MS),
+    () => this.refresh(),
+  );
+  readonly #recount = new Throttle(
+    () => COUNT_INTERVAL_MS,
+    () => this.#count(),
+  );
 
   /** Shows other jobs. The previous jobs stay until the new jobs have been read. */
   async show(view: View): Promise<void> {
@@ -62,46 +63,26 @@ export class JobList {
     if (this.#view) await this.#load(this.#view);
   }
 
-  /**
-   * Finds jobs that were created after the page was read and before events arrived. Changed jobs need no search: their
-   * rows show them as running, and `readRunning` reads them. `mayMove`: as for `take`. Returns false if the request
-   * failed: the caller tries again.
-   */
-  async catchUp(mayMove: () => boolean): Promise<boolean> {
-    const [view, rows, { signal }] = [this.#view, this.rows.peek(), this.#abort];
-    if (view?.cursor !== "") return true;
-    // The page is still being read, or could not be read.
-    if (!rows) {
-      this.#refresh.soon();
-      return true;
-    }
-    const newest = await copra.jobs.page({ ...listOf(view), limit: NEWEST_JOBS }, { signal }).catch(() => undefined);
-    if (signal.aborted) return true;
-    if (!newest) return false;
-    for (const { id } of newest.jobs) if (!rows.some((row) => row.id === id)) this.#unseen.add(id);
-    if (this.#unseen.size === 0) return true;
-    this.#recount.soon();
-    if (mayMove()) this.#refresh.soon();
-    else this.unseen.value = this.#unseen.size;
-    return true;
-  }
-
   /** Ends requests and timers. */
   stop(): void {
     this.#abort.abort();
     this.#abort = new AbortController();
-    for (const throttle of [this.#refresh, this.#search, this.#recount, this.#read]) throttle.stop();
+    this.#refresh.stop();
+    this.#recount.stop();
+    this.#ended.clear();
   }
 
   async #load(view: View): Promise<void> {
     const { signal } = this.#abort;
     this.#loads += 1;
     const load = this.#loads;
-    const isOutdated = (): boolean => signal.aborted || load !== this.#loads;
-    this.#forgetUnseen();
+    const isOutdated = (): boolean => signal.aborted || load < this.#shownLoad;
+    this.#unseen.clear();
+    this.unseen.value = 0;
     try {
       const { jobs, next } = await readPage(view, signal);
       if (isOutdated()) return;
+      this.#shownLoad = load;
       batch(() => {
         this.rows.value = mergedRows(this.rows.peek() ?? [], jobs);
         this.next.value = next;
@@ -135,12 +116,12 @@ export class JobList {
     const changed = rows && withEvent(rows, event.data);
     if (changed) {
       this.rows.value = changed;
-      if (isEnded(event.data)) this.#readSoon(event.data.id);
+      if (isEnded(event.data)) this.#ended.add(event.data.id);
     } else if (this.#belongs(event.data)) {
-      if (this.#isSearch) return mayMove() ? this.#search.soon() : undefined;
+      if (mayMove()) return this.#refresh.soon();
+      if (this.#isSearch) return;
       this.#unseen.add(event.data.id);
-      if (mayMove()) this.#refresh.soon();
-      else this.unseen.value = this.#unseen.size;
+      this.unseen.value = this.#unseen.size;
     }
   }
 
@@ -158,41 +139,19 @@ export class JobList {
     return last === undefined || timeOf(created_at) >= timeOf(last.created_at);
   }
 
-  #forgetUnseen(): void {
-    this.#unseen.clear();
-    this.unseen.value = 0;
-  }
-
-  /** The outputs of an ended job have changed, so the job is read. */
-  #readSoon(id: string): void {
-    this.#toRead.add(id);
-    this.#read.soon();
-  }
-
-  async #readEnded(): Promise<void> {
-    const ids = [...this.#toRead];
-    this.#toRead.clear();
-    if (ids.length > MAX_SINGLE_READS) this.#refresh.soon();
-    else await this.#readJobs(ids);
-  }
-
-  /** Reads the progress of running jobs, in turns if there are many. `ids`: the visible jobs. */
-  async readRunning(ids: readonly string[]): Promise<void> {
-    const running = (this.rows.peek() ?? []).filter((job) => !isEnded(job) && ids.includes(job.id));
-    if (running.length === 0) return;
-    const from = running.length <= READ_RUNNING ? 0 : this.#turn % running.length;
-    this.#turn = from + READ_RUNNING;
-    const turn = [...running.slice(from), ...running.slice(0, from)].slice(0, READ_RUNNING);
-    await this.#readJobs(turn.map(({ id }) => id));
-  }
-
-  async #readJobs(ids: readonly string[]): Promise<void> {
+  /** Reads the running jobs and the jobs that have ended since they were read, one by one. `ids`: the visible jobs. */
+  async readChanging(ids: readonly string[]): Promise<void> {
+    if (this.#isReading) return;
+    this.#isReading = true;
     const { signal } = this.#abort;
-    const read = await Promise.all(ids.map((id) => copra.jobs.get(id, { signal }).catch(() => undefined)));
-    if (signal.aborted) return;
-    batch(() => {
-      for (const job of read) if (job) this.rows.value = withJob(this.rows.peek() ?? [], job);
-    });
+    const changing = (this.rows.peek() ?? []).filter((job) => !isEnded(job) || this.#ended.has(job.id));
+    for (const { id } of changing.filter((job) => ids.includes(job.id))) {
+      this.#ended.delete(id);
+      const job = await copra.jobs.get(id, { signal }).catch(() => undefined);
+      if (signal.aborted) break;
+      if (job) this.rows.value = withJob(this.rows.peek() ?? [], job);
+    }
+    this.#isReading = false;
   }
 }
 
@@ -207,17 +166,15 @@ async function readPage(view: View, signal: AbortSignal): Promise<{ jobs: readon
   }
 }
 
-// Limits how often requested work runs.
-
-/** Runs shortly after a request, and at most every `ms`. */
+/** Runs work shortly after a request for it, and at most once in each interval. */
 class Throttle {
-  readonly #ms: number;
+  readonly #intervalMs: () => number;
   readonly #run: () => Promise<unknown>;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #ranAt = Number.NEGATIVE_INFINITY;
 
-  constructor(ms: number, run: () => Promise<unknown>) {
-    this.#ms = ms;
+  constructor(intervalMs: () => number, run: () => Promise<unknown>) {
+    this.#intervalMs = intervalMs;
     this.#run = run;
   }
 
@@ -228,7 +185,7 @@ class Throttle {
         this.#ranAt = performance.now();
         this.#run().catch(() => undefined);
       },
-      Math.max(MIN_DELAY_MS, this.#ranAt + this.#ms - performance.now()),
+      Math.max(MIN_DELAY_MS, this.#ranAt + this.#intervalMs() - performance.now()),
     );
   }
 

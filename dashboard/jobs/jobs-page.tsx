@@ -1,6 +1,6 @@
 // The list of jobs: live, with search, filters, and changes of many jobs.
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { live, paused, useAccountEvents } from "../core/account-events.ts";
+import { paused, useAccountEvents } from "../core/account-events.ts";
 import { plural } from "../core/format.ts";
 import { useKeys } from "../core/keyboard.ts";
 import { navigate, query } from "../core/location.ts";
@@ -23,8 +23,8 @@ import { JobTable, visibleIds } from "./job-table.tsx";
 import { NoJobs } from "./no-jobs.tsx";
 import "./jobs.css";
 
-/** Interval between reads of running jobs. Without events, every second tick reads the whole page. */
-const TICK_MS = 3000;
+/** Interval between reads of running jobs. */
+const READ_INTERVAL_MS = 3000;
 /** Within this distance from the top, rows may be added above. */
 const TOP_PX = 80;
 
@@ -102,21 +102,9 @@ function useLiveList(list: JobList, view: View, isSelecting: boolean): void {
   }, [isChanging]);
 
   useEffect(() => {
-    let round = 0;
-    // True once the page has the events between its first response and the start of the stream.
-    let isCaughtUp = false;
     const timer = setInterval(() => {
-      if (paused.peek() || document.hidden) return;
-      round += 1;
-      const isLive = live.peek() === "live";
-      if (isLive && !isCaughtUp)
-        void list.catchUp(mayMove).then((isDone) => {
-          isCaughtUp = isDone;
-        });
-      isCaughtUp = isLive;
-      if (!isLive && round % 2 === 0) void list.refresh();
-      else void list.readRunning(visibleIds());
-    }, TICK_MS);
+      if (!paused.peek() && !document.hidden) void list.readChanging(visibleIds());
+    }, READ_INTERVAL_MS);
     return () => clearInterval(timer);
   }, []);
   useKeys({ "g r": { help: "Read the list again", run: () => void list.refresh() } }, "List of jobs");

@@ -15,8 +15,6 @@ import { buildStyles } from "./page-styles.ts";
 
 const DASHBOARD = join(ROOT, "dashboard");
 const ENTRY = "dashboard/main.tsx";
-/** A separate script, which arrives before the others. */
-const EARLY = "dashboard/early.ts";
 /** A clip of six seconds for an account's first job. */
 const SAMPLE = "dashboard/sample.mp4";
 /** `[assets]` in wrangler.toml. */
@@ -104,8 +102,7 @@ export async function buildDashboard(folder = DIST): Promise<Metafile> {
   const { script, chunks, later } = entryOf(metafile);
   const styles = await buildStyles(OPTIONS, ENTRY, later);
   const player = await buildPlayer(ROOT, OPTIONS);
-  const early = await build({ ...OPTIONS, entryPoints: [EARLY], splitting: false, format: "iife" });
-  const scripts = [...early.outputFiles, ...outputFiles].filter(({ path }) => path.endsWith(".js"));
+  const scripts = outputFiles.filter(({ path }) => path.endsWith(".js"));
   const sample = { path: SAMPLE, contents: await readFile(join(ROOT, SAMPLE)) };
   const files = [...scripts, ...styles.files, ...player.files, sample];
   const names = files.map(({ path }) => basename(path));
@@ -113,7 +110,6 @@ export async function buildDashboard(folder = DIST): Promise<Metafile> {
   for (const { path, contents } of files) replaceFile(join(folder, "assets", basename(path)), contents);
   const shell = await readFile(join(DASHBOARD, "shell.html"), "utf8");
   const head = [
-    `<script async src="/assets/${basename(Object.keys(early.metafile.outputs)[0] ?? "")}"></script>`,
     `<link rel="stylesheet" href="/assets/${styles.first}">`,
     // Names of files need no escaping.
     `<meta name="page-styles" content='${JSON.stringify(styles.later)}'>`,
@@ -127,7 +123,7 @@ export async function buildDashboard(folder = DIST): Promise<Metafile> {
   replaceFile(join(folder, "shell.html"), shell.replace("<div", `${head}\n<div`));
   replaceFile(join(folder, "player.html"), player.page);
   const inputs = [
-    ...new Set([metafile, early.metafile].flatMap(({ inputs }) => Object.keys(inputs)).concat(player.inputs)),
+    ...new Set(Object.keys(metafile.inputs).concat(player.inputs)),
     ...evaluated,
     ...["dashboard/shell.html", SAMPLE, relative(ROOT, import.meta.filename)],
   ];

@@ -323,5 +323,14 @@ describe("settings", () => {
   });
 });
 
+it("requests no player for the first page", async () => {
+  const page = await dashboard.open();
+  const paths: string[] = [];
+  page.on("request", (request) => paths.push(new URL(request.url()).pathname));
+  await page.reload();
+  await page.locator("main tbody tr").first().waitFor();
+  expect(paths.filter((path) => /^\/assets\/.*(player|hls|dash-)/.test(path))).toEqual([]);
+});
+
 it("violates no policy, has no script errors and calls no other host on any page", () =>
   expect(dashboard.complaints).toEqual([]));
