@@ -5,7 +5,7 @@ import { timecode } from "../../core/format.ts";
 import { Select } from "../../parts/controls/select.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { SeekBar } from "./seek-bar.tsx";
-import { SPEEDS, type Stage } from "./stage.ts";
+import { SPEEDS, type Stage } from "./side-by-side.ts";
 
 type Props = { readonly stage: Stage; readonly divider: Signal<number>; readonly full: () => void };
 

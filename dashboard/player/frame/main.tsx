@@ -2,8 +2,8 @@
 // because it reads media and playlists of other sites.
 import { render } from "preact";
 import { type FromFrame, parseToFrame } from "../messages.ts";
-import { Player } from "./player.tsx";
-import { createStage, type Stage } from "./stage.ts";
+import { Player } from "./player-page.tsx";
+import { createStage, type Stage } from "./side-by-side.ts";
 import "../../parts/tokens.css";
 import "./frame.css";
 

@@ -2,8 +2,8 @@
 // parts.
 import { type Signal, useComputed, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import type { Deck } from "./deck.ts";
-import type { Stage } from "./stage.ts";
+import type { Deck } from "./player.ts";
+import type { Stage } from "./side-by-side.ts";
 
 /** Pixels that a pointer may move during a click. */
 const CLICK = 4;

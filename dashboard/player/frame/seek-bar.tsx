@@ -2,7 +2,7 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { timecode } from "../../core/format.ts";
-import type { Stage } from "./stage.ts";
+import type { Stage } from "./side-by-side.ts";
 import { parseThumbnails, type Thumbnail, thumbnailAt } from "./thumbnails.ts";
 
 /** The largest side of a visible thumbnail, in CSS pixels. */

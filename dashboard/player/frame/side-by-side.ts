@@ -1,7 +1,7 @@
 // The stage: one medium, or two media in step, with the actions of the player.
 import { effect, type ReadonlySignal, signal } from "@preact/signals";
 import type { Opening, Problem } from "../messages.ts";
-import { createDeck, type Deck } from "./deck.ts";
+import { createDeck, type Deck } from "./player.ts";
 import { stepTarget } from "./steps.ts";
 import { correction } from "./sync.ts";
 import { moved, WHOLE, zoomed } from "./zoom.ts";

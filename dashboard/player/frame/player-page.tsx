@@ -3,7 +3,7 @@ import { useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Controls } from "./controls.tsx";
 import { Screen } from "./screen.tsx";
-import type { Stage } from "./stage.ts";
+import type { Stage } from "./side-by-side.ts";
 
 type Props = {
   readonly stage: Stage;
