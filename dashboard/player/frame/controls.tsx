@@ -5,32 +5,32 @@ import { timecode } from "../../core/format.ts";
 import { Select } from "../../parts/controls/select.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { SeekBar } from "./seek-bar.tsx";
-import { SPEEDS, type Stage } from "./side-by-side.ts";
+import { type SideBySide, SPEEDS } from "./side-by-side.ts";
 
-type Props = { readonly stage: Stage; readonly divider: Signal<number>; readonly full: () => void };
+type Props = { readonly players: SideBySide; readonly divider: Signal<number>; readonly full: () => void };
 
 const toggle = (signal: Signal<boolean>): void => {
   signal.value = !signal.value;
 };
 
-export function Controls({ stage, divider, full }: Props) {
-  const { wantsToPlay, muted } = stage;
+export function Controls({ players, divider, full }: Props) {
+  const { wantsToPlay, muted } = players;
   return (
     <section class="controls" aria-label="Player">
-      <SeekBar stage={stage} />
+      <SeekBar players={players} />
       <div class="bar">
-        <Press label={wantsToPlay.value ? "Pause" : "Play"} hint="Space" run={stage.toggle}>
+        <Press label={wantsToPlay.value ? "Pause" : "Play"} hint="Space" run={players.toggle}>
           <Icon name={wantsToPlay.value ? "pause" : "play"} />
         </Press>
-        <Press label="Previous frame" hint="," run={() => stage.step(-1)}>
+        <Press label="Previous frame" hint="," run={() => players.step(-1)}>
           <Icon name="previousFrame" />
         </Press>
-        <Press label="Next frame" hint="." run={() => stage.step(1)}>
+        <Press label="Next frame" hint="." run={() => players.step(1)}>
           <Icon name="nextFrame" />
         </Press>
-        <Clock stage={stage} />
+        <Clock players={players} />
         <span class="gap" />
-        <Choices stage={stage} />
+        <Choices players={players} />
         <Press label={muted.value ? "Unmute" : "Mute"} hint="m" pressed={muted.value} run={() => toggle(muted)}>
           <Icon name={muted.value ? "muted" : "audible"} />
         </Press>
@@ -38,13 +38,13 @@ export function Controls({ stage, divider, full }: Props) {
           <Icon name="fullScreen" />
         </Press>
       </div>
-      {stage.follower && <CompareBar stage={stage} divider={divider} />}
+      {players.follower && <CompareBar players={players} divider={divider} />}
     </section>
   );
 }
 
 /** A component of its own, because it changes with each frame. */
-function Clock({ stage: { leader } }: { readonly stage: Stage }) {
+function Clock({ players: { leader } }: { readonly players: SideBySide }) {
   return (
     <span class="time">
       {timecode(leader.frame.value ?? leader.time.value, 3)}
@@ -54,8 +54,8 @@ function Clock({ stage: { leader } }: { readonly stage: Stage }) {
 }
 
 /** Controls that only a comparison has. */
-function CompareBar({ stage, divider }: Omit<Props, "full">) {
-  const { front, shiftFrames, view } = stage;
+function CompareBar({ players, divider }: Omit<Props, "full">) {
+  const { front, shiftFrames, view } = players;
   const onInput = ({ currentTarget }: Event): void => {
     if (!(currentTarget instanceof HTMLInputElement)) return;
     front.value = "both";
@@ -64,10 +64,10 @@ function CompareBar({ stage, divider }: Omit<Props, "full">) {
   const layer = { both: "Both", first: "A", last: "B" }[front.value];
   return (
     <div class="bar compare">
-      <Press label={`A/B: ${layer}, swap them`} hint="t" run={stage.swap}>
+      <Press label={`A/B: ${layer}, swap them`} hint="t" run={players.swap}>
         A/B: {layer}
       </Press>
-      <Press label="Show both" hint="b" pressed={front.value === "both"} run={stage.showBoth}>
+      <Press label="Show both" hint="b" pressed={front.value === "both"} run={players.showBoth}>
         Both
       </Press>
       <input
@@ -80,27 +80,27 @@ function CompareBar({ stage, divider }: Omit<Props, "full">) {
         value={divider.value}
         onInput={onInput}
       />
-      <Press label="Zoom out" hint="-" run={() => stage.zoom(-1)}>
+      <Press label="Zoom out" hint="-" run={() => players.zoom(-1)}>
         −
       </Press>
       <span class="scale">{view.value.scale}×</span>
-      <Press label="Zoom in" hint="+" run={() => stage.zoom(1)}>
+      <Press label="Zoom in" hint="+" run={() => players.zoom(1)}>
         +
       </Press>
-      <Press label="A −1: shift A back by a frame" hint="[" run={() => stage.shiftBy(-1)}>
+      <Press label="A −1: shift A back by a frame" hint="[" run={() => players.shiftBy(-1)}>
         A −1
       </Press>
       <span class="scale" title="Frames by which A is shifted">
         {shiftFrames.value}
       </span>
-      <Press label="A +1: shift A forward by a frame" hint="]" run={() => stage.shiftBy(1)}>
+      <Press label="A +1: shift A forward by a frame" hint="]" run={() => players.shiftBy(1)}>
         A +1
       </Press>
     </div>
   );
 }
 
-function Choices({ stage: { leader, rate } }: { readonly stage: Stage }) {
+function Choices({ players: { leader, rate } }: { readonly players: SideBySide }) {
   const { qualities, quality, captions } = leader;
   const automatic = qualities.value[quality.value];
   return (

@@ -2,15 +2,15 @@
 // because it reads media and playlists of other sites.
 import { render } from "preact";
 import { type FromFrame, parseToFrame } from "../messages.ts";
-import { Player } from "./player-page.tsx";
-import { createStage, type Stage } from "./side-by-side.ts";
+import { PlayerPage } from "./player-page.tsx";
+import { createSideBySide, type SideBySide } from "./side-by-side.ts";
 import "../../parts/tokens.css";
 import "./frame.css";
 
 /** The origin of the document's URL; the frame's own origin is opaque. */
 const { origin } = location;
 const root = document.getElementById("player");
-let stage: Stage | undefined;
+let players: SideBySide | undefined;
 let pressKey: ((key: string) => void) | undefined;
 
 const send = (message: FromFrame): void => parent.postMessage(message, origin);
@@ -20,12 +20,12 @@ addEventListener("message", ({ data, source, origin: from }) => {
   const message = parseToFrame(data);
   if (message?.type === "key") pressKey?.(message.key);
   if (message?.type !== "open") return;
-  stage?.close();
-  stage = createStage(message.opening, (problem) => send({ type: "problem", problem }));
+  players?.close();
+  players = createSideBySide(message.opening, (problem) => send({ type: "problem", problem }));
   render(
-    <Player
+    <PlayerPage
       key={String(performance.now())}
-      stage={stage}
+      players={players}
       sized={({ width, height }) => send({ type: "size", width, height })}
       passKey={(key) => send({ type: "key", key })}
       takeKeys={(press) => {
@@ -34,6 +34,6 @@ addEventListener("message", ({ data, source, origin: from }) => {
     />,
     root,
   );
-  stage.play();
+  players.play();
 });
 if (parent !== self) send({ type: "ready" });

@@ -3,10 +3,10 @@ import { useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Controls } from "./controls.tsx";
 import { Screen } from "./screen.tsx";
-import type { Stage } from "./side-by-side.ts";
+import type { SideBySide } from "./side-by-side.ts";
 
 type Props = {
-  readonly stage: Stage;
+  readonly players: SideBySide;
   readonly sized: (size: { readonly width: number; readonly height: number }) => void;
   /** Called with keys that the player does not use. */
   readonly passKey: (key: string) => void;
@@ -14,17 +14,17 @@ type Props = {
   readonly takeKeys: (press: (key: string) => void) => void;
 };
 
-export function Player({ stage, sized, passKey, takeKeys }: Props) {
+export function PlayerPage({ players, sized, passKey, takeKeys }: Props) {
   const root = useRef<HTMLElement>(null);
   const full = (): void => {
     const done = document.fullscreenElement ? document.exitFullscreen() : root.current?.requestFullscreen();
     done?.catch(() => undefined);
   };
   useEffect(() => {
-    takeKeys((key) => actionOf({ key, shiftKey: false }, stage, full)?.());
+    takeKeys((key) => actionOf({ key, shiftKey: false }, players, full)?.());
     const onKeyDown = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || belongsTo(event.target, event.key)) return;
-      const action = actionOf(event, stage, full);
+      const action = actionOf(event, players, full);
       if (action === null) return document.fullscreenElement ? undefined : passKey(event.key);
       event.preventDefault();
       action();
@@ -33,15 +33,15 @@ export function Player({ stage, sized, passKey, takeKeys }: Props) {
     return () => removeEventListener("keydown", onKeyDown);
   }, []);
   useSignalEffect(() => {
-    const size = stage.leader.size.value;
+    const size = players.leader.size.value;
     if (size) sized(size);
   });
   const divider = useSignal(50);
   return (
     <main ref={root} class="player">
       <h1>Player</h1>
-      <Screen stage={stage} divider={divider} />
-      <Controls stage={stage} divider={divider} full={full} />
+      <Screen players={players} divider={divider} />
+      <Controls players={players} divider={divider} full={full} />
     </main>
   );
 }
@@ -54,30 +54,30 @@ const MOVE = 0.1;
 type Pressed = { readonly key: string; readonly shiftKey: boolean };
 
 /** The action of a key; null if the player does not use the key. `full`: shows the player on the whole screen. */
-function actionOf({ key, shiftKey }: Pressed, stage: Stage, full: () => void): (() => void) | null {
-  if (shiftKey && key.startsWith("Arrow")) return moveBy(key, stage);
+function actionOf({ key, shiftKey }: Pressed, players: SideBySide, full: () => void): (() => void) | null {
+  if (shiftKey && key.startsWith("Arrow")) return moveBy(key, players);
   const actions: Readonly<Record<string, () => void>> = {
-    " ": stage.toggle,
-    k: stage.toggle,
-    ",": () => stage.step(-1),
-    ".": () => stage.step(1),
-    ArrowLeft: () => stage.skip(-SKIP_SECONDS),
-    ArrowRight: () => stage.skip(SKIP_SECONDS),
-    "+": () => stage.zoom(1),
-    "=": () => stage.zoom(1),
-    "-": () => stage.zoom(-1),
+    " ": players.toggle,
+    k: players.toggle,
+    ",": () => players.step(-1),
+    ".": () => players.step(1),
+    ArrowLeft: () => players.skip(-SKIP_SECONDS),
+    ArrowRight: () => players.skip(SKIP_SECONDS),
+    "+": () => players.zoom(1),
+    "=": () => players.zoom(1),
+    "-": () => players.zoom(-1),
     m: () => {
-      stage.muted.value = !stage.muted.value;
+      players.muted.value = !players.muted.value;
     },
     f: full,
-    ...(stage.follower
-      ? { t: stage.swap, b: stage.showBoth, "[": () => stage.shiftBy(-1), "]": () => stage.shiftBy(1) }
+    ...(players.follower
+      ? { t: players.swap, b: players.showBoth, "[": () => players.shiftBy(-1), "]": () => players.shiftBy(1) }
       : {}),
   };
   return Object.hasOwn(actions, key) ? (actions[key] ?? null) : null;
 }
 
-function moveBy(key: string, { move }: Stage): (() => void) | null {
+function moveBy(key: string, { move }: SideBySide): (() => void) | null {
   const [x = 0, y = 0] = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[key] ?? [];
   return x === 0 && y === 0 ? null : () => move(x * MOVE, y * MOVE);
 }

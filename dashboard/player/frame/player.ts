@@ -9,10 +9,10 @@ import { frameSecondsOf } from "./steps.ts";
 /** Number of recent frame timestamps to remember. */
 const SEEN = 24;
 
-export type Deck = ReturnType<typeof createDeck>;
+export type Player = ReturnType<typeof createPlayer>;
 
 /** Starts to load a medium. Calls `report` at most once, with the reason why the medium does not play. */
-export function createDeck(medium: Medium, report: (problem: Omit<Problem, "medium">) => void) {
+export function createPlayer(medium: Medium, report: (problem: Omit<Problem, "medium">) => void) {
   const video = document.createElement("video");
   video.playsInline = true;
   video.preload = "auto";

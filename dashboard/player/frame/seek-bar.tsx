@@ -2,16 +2,16 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { timecode } from "../../core/format.ts";
-import type { Stage } from "./side-by-side.ts";
+import type { SideBySide } from "./side-by-side.ts";
 import { parseThumbnails, type Thumbnail, thumbnailAt } from "./thumbnails.ts";
 
 /** The largest side of a visible thumbnail, in CSS pixels. */
 const SHOWN_PX = 160;
 
-export function SeekBar({ stage }: { readonly stage: Stage }) {
-  const { leader } = stage;
+export function SeekBar({ players }: { readonly players: SideBySide }) {
+  const { leader } = players;
   const hovered = useSignal<number | null>(null);
-  const thumbnails = useThumbnails(stage.thumbnails);
+  const thumbnails = useThumbnails(players.thumbnails);
   const value = useComputed(() => leader.time.value);
   const length = leader.length.value;
   const onPointerMove = ({ clientX, currentTarget }: PointerEvent): void => {
@@ -20,7 +20,7 @@ export function SeekBar({ stage }: { readonly stage: Stage }) {
     hovered.value = Math.min(1, Math.max(0, (clientX - left) / width));
   };
   const onInput = ({ currentTarget }: Event): void => {
-    if (currentTarget instanceof HTMLInputElement) stage.seek(Number(currentTarget.value));
+    if (currentTarget instanceof HTMLInputElement) players.seek(Number(currentTarget.value));
   };
   const leave = (): void => {
     hovered.value = null;

@@ -1,24 +1,24 @@
-// The stage: one medium, or two media in step, with the actions of the player.
+// One medium, or two media in step, with the actions of the page.
 import { effect, type ReadonlySignal, signal } from "@preact/signals";
 import type { Opening, Problem } from "../messages.ts";
-import { createDeck, type Deck } from "./player.ts";
+import { createPlayer, type Player } from "./player.ts";
 import { stepTarget } from "./steps.ts";
 import { correction } from "./sync.ts";
 import { moved, WHOLE, zoomed } from "./zoom.ts";
 
 export const SPEEDS = [0.25, 0.5, 1, 1.5, 2];
 
-export type Stage = ReturnType<typeof createStage>;
+export type SideBySide = ReturnType<typeof createSideBySide>;
 
-/** Starts to load the media. The last medium leads: its clock is the stage's, and its audio is audible. */
-export function createStage(opening: Opening, report: (problem: Problem) => void) {
-  const decks = opening.media.map((medium, index) =>
-    createDeck(medium, (problem) => report({ medium: index, ...problem })),
+/** Starts to load the media. The last medium leads: its clock is the clock of both, and its audio is audible. */
+export function createSideBySide(opening: Opening, report: (problem: Problem) => void) {
+  const all = opening.media.map((medium, index) =>
+    createPlayer(medium, (problem) => report({ medium: index, ...problem })),
   );
-  const [first] = decks;
-  const leader = decks.at(-1);
+  const [first] = all;
+  const leader = all.at(-1);
   if (!first || !leader) throw new Error("Nothing to play");
-  const follower = decks.length > 1 ? first : null;
+  const follower = all.length > 1 ? first : null;
 
   const wantsToPlay = signal(false);
   const rate = signal(1);
@@ -58,11 +58,11 @@ export function createStage(opening: Opening, report: (problem: Problem) => void
   const stop = [
     effect(() => keepPlaying(leader, follower, wantsToPlay)),
     effect(() => {
-      for (const { video } of decks) video.playbackRate = rate.value;
+      for (const { video } of all) video.playbackRate = rate.value;
     }),
     effect(() => {
       const heard = front.value === "first" ? first : leader;
-      for (const { video } of decks) video.muted = muted.value || video !== heard.video;
+      for (const { video } of all) video.muted = muted.value || video !== heard.video;
     }),
     effect(() => {
       if (leader.hasEnded.value) wantsToPlay.value = false;
@@ -73,7 +73,7 @@ export function createStage(opening: Opening, report: (problem: Problem) => void
   ];
 
   return {
-    decks,
+    all,
     leader,
     follower,
     thumbnails: opening.thumbnails,
@@ -111,18 +111,18 @@ export function createStage(opening: Opening, report: (problem: Problem) => void
     },
     close: () => {
       for (const end of stop) end();
-      for (const deck of decks) deck.close();
+      for (const player of all) player.close();
     },
   };
 }
 
-const clampTo = ({ length }: Deck, seconds: number): number => {
+const clampTo = ({ length }: Player, seconds: number): number => {
   const end = length.peek();
   return Math.max(0, end > 0 ? Math.min(seconds, end) : seconds);
 };
 
 /** Plays or pauses. In a comparison, neither medium plays while the other waits for data. */
-function keepPlaying(leader: Deck, follower: Deck | null, wants: { value: boolean }): void {
+function keepPlaying(leader: Player, follower: Player | null, wants: { value: boolean }): void {
   const isHeld = follower !== null && !follower.failed.value && follower.isWaiting.value && !follower.hasEnded.value;
   const waits = follower !== null && leader.isWaiting.value;
   start(leader, wants.value && !isHeld, () => {
@@ -131,7 +131,7 @@ function keepPlaying(leader: Deck, follower: Deck | null, wants: { value: boolea
   if (follower) start(follower, wants.value && !waits && !follower.hasEnded.value && leader.isPlaying.value);
 }
 
-function start({ video, failed }: Deck, plays: boolean, refused = (): void => undefined): void {
+function start({ video, failed }: Player, plays: boolean, refused = (): void => undefined): void {
   if (failed.peek() || plays === !video.paused) return;
   if (!plays) return video.pause();
   // Browsers may block audio before the person has touched the page. A pause also rejects the promise.
@@ -141,7 +141,7 @@ function start({ video, failed }: Deck, plays: boolean, refused = (): void => un
 }
 
 /** Runs at each frame of the leader. */
-function keepStep(leader: Deck, follower: Deck, shift: number, rate: number): void {
+function keepStep(leader: Player, follower: Player, shift: number, rate: number): void {
   if (leader.frame.value === null || !leader.isPlaying.peek() || follower.failed.peek() || follower.video.seeking)
     return;
   const [ahead, behind] = [leader.video.currentTime, follower.video.currentTime];
