@@ -9,13 +9,11 @@ export type TaskBook = {
   readonly tasks: ReadonlyMap<string, Task>;
   /** Ended attempts in the order of their ends. */
   readonly attempts: readonly Attempt[];
-  /** Number of earlier attempts that the service did not keep. */
-  readonly dropped: number;
   /** Observed stages of attempts, by `attemptKey`: the service reports only the present stage. */
   readonly stages: ReadonlyMap<string, readonly StageStart[]>;
 };
 
-export const EMPTY_BOOK: TaskBook = { tasks: new Map(), attempts: [], dropped: 0, stages: new Map() };
+export const EMPTY_BOOK: TaskBook = { tasks: new Map(), attempts: [], stages: new Map() };
 
 export const attemptKey = (task: string, attempt: number): string => `${task} ${attempt}`;
 
@@ -42,7 +40,6 @@ export function replaceTasks(book: TaskBook, list: TaskList, nowMs: number): Tas
   return {
     tasks: new Map(list.tasks.map((task) => [task.id, task])),
     attempts: list.attempts,
-    dropped: list.attempts_dropped,
     stages: withStages(book, list.tasks, nowMs),
   };
 }
