@@ -11,10 +11,27 @@ export async function sendWithSession(input: string, init: RequestInit = {}): Pr
   const chosen = account.peek();
   if (session.peek()?.operator && chosen) headers.set("copra-account", chosen.id);
   const response = await globalThis.fetch(input, { ...init, headers });
-  if (response.status === 401 && new URL(input, url).origin === url && session.peek()) {
+  if (new URL(input, url).origin !== url) return response;
+  skewMs = skewOf(response.headers.get("date"), Date.now());
+  if (response.status === 401 && session.peek()) {
     endSession("Your session has ended: it expired, or its key was revoked.");
   }
   return response;
+}
+
+/** The service's clock minus the browser's, in ms. */
+let skewMs = 0;
+
+/** The service's present time, in ms since 1970. */
+export const serviceNow = (): number => Date.now() + skewMs;
+
+/** The header has whole seconds, and responses need some time to arrive. */
+const TOLERANCE_MS = 2000;
+
+/** The skew of the clocks by the header `Date` of a response. Clocks that hardly differ count as equal. */
+export function skewOf(date: string | null, arrivedMs: number): number {
+  const skew = Date.parse(date ?? "") - arrivedMs;
+  return Math.abs(skew) > TOLERANCE_MS ? skew : 0;
 }
 
 /** API calls for the chosen account. */

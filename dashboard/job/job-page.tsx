@@ -4,7 +4,7 @@ import type { Job } from "../../client/index.ts";
 import { timeOf } from "../core/format.ts";
 import { useKeys } from "../core/keyboard.ts";
 import { lastShown, navigate, query, setQuery } from "../core/location.ts";
-import { copra } from "../core/service.ts";
+import { copra, serviceNow } from "../core/service.ts";
 import { Loading } from "../parts/loading.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Tabs } from "../parts/tabs.tsx";
@@ -59,7 +59,8 @@ function Shown({ live, job }: { readonly live: LiveJob; readonly job: Job }) {
   const changes = `${job.status} ${job.outputs.map(({ status }) => status).join(" ")}`;
   const commands = useResource((signal) => copra.jobs.commands(id, { signal }), [id, changes]);
   const request = useResource((signal) => copra.jobs.request(id, { signal }), [id]);
-  const endsMs = job.completed_at === null ? endEstimate(live.samples.value, timeOf(job.created_at), live.now()) : null;
+  const endsMs =
+    job.completed_at === null ? endEstimate(live.samples.value, timeOf(job.created_at), serviceNow()) : null;
   return (
     <div class="job-page stack">
       <JobHeader {...{ live, job, tasks, endsMs }} />
@@ -73,7 +74,6 @@ function Shown({ live, job }: { readonly live: LiveJob; readonly job: Job }) {
           job={job}
           book={tasks}
           commands={commands.value?.commands ?? []}
-          now={live.now}
           endsMs={endsMs}
           playableSeconds={playableSeconds(job)}
         />

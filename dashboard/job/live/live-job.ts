@@ -3,10 +3,10 @@ import { effect, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { CopraError, type Job, type TaskChanges, type TaskList } from "../../../client/index.ts";
 import { hidden, paused } from "../../core/account-events.ts";
-import { copra } from "../../core/service.ts";
+import { copra, serviceNow } from "../../core/service.ts";
+import { fractionOf } from "../../jobs/rows.ts";
 import { type Sample, withSample } from "./estimate.ts";
 import { type LogEntry, withChanges } from "./observed-log.ts";
-import { type Skew, serviceNow, skewAfter } from "./service-clock.ts";
 import { applyChanges, EMPTY_BOOK, replaceTasks, type TaskBook } from "./task-book.ts";
 
 /** `off`: paused by the person, or the tab is hidden. `polling`: the job has too many followers. */
@@ -26,21 +26,17 @@ export function liveJob(id: string) {
   const samples = signal<readonly Sample[]>([]);
   const log = signal<readonly LogEntry[]>([]);
   const round = signal(0);
-  let skew: Skew = null;
-  const now = (): number => serviceNow(skew, Date.now());
 
   function takeJob(next: Job): void {
-    log.value = withChanges(log.peek(), job.peek(), next, now());
+    log.value = withChanges(log.peek(), job.peek(), next, serviceNow());
     job.value = next;
-    const fraction = Number.parseInt(next.progress, 10) / 100;
-    samples.value = withSample(samples.peek(), { atMs: now(), fraction });
+    samples.value = withSample(samples.peek(), { atMs: serviceNow(), fraction: fractionOf(next) });
   }
 
   function takeChanges(changes: TaskChanges): void {
     const before = tasks.peek();
-    const book = before === undefined || before === "gone" ? null : before;
-    skew = skewAfter(skew, book, changes, Date.now());
-    tasks.value = applyChanges(book ?? EMPTY_BOOK, changes, now());
+    const book = before === undefined || before === "gone" ? EMPTY_BOOK : before;
+    tasks.value = applyChanges(book, changes, serviceNow());
   }
 
   async function readTasks(abort: AbortSignal): Promise<void> {
@@ -50,7 +46,7 @@ export function liveJob(id: string) {
     });
     const before = tasks.peek();
     const book = before === undefined || before === "gone" ? EMPTY_BOOK : before;
-    tasks.value = list === null ? "gone" : replaceTasks(book, list, now());
+    tasks.value = list === null ? "gone" : replaceTasks(book, list, serviceNow());
   }
 
   async function follow(abort: AbortSignal): Promise<void> {
@@ -93,8 +89,6 @@ export function liveJob(id: string) {
     samples,
     /** The observed changes, the oldest first. */
     log,
-    /** The service's present time, in ms since 1970. */
-    now,
     /** Takes the response of a call that changed the job. Follows the job again if it had ended. */
     changed(next: Job): void {
       takeJob(next);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import type { Attempt, Task } from "../../../client/index.ts";
-import { serviceNow, skewAfter } from "./service-clock.ts";
 import { applyChanges, attemptKey, EMPTY_BOOK, replaceTasks, type TaskBook } from "./task-book.ts";
 
 const at = (seconds: number): string => new Date(seconds * 1000).toISOString();
@@ -57,26 +56,5 @@ describe("the tasks of a job", () => {
       { stage: "encoding", atMs: 104_000 },
       { stage: "uploading", atMs: 107_000 },
     ]);
-  });
-});
-
-describe("the service's clock", () => {
-  const event = (...tasks: Task[]) => ({ tasks, removed: [], attempts: [] });
-  const [before, book] = [running("a"), changed(EMPTY_BOOK, [running("a")])];
-
-  it.each([
-    ["is the browser's as long as nothing else is known", null, event(before), 100, 100],
-    ["is not behind what it reports", null, event(before), 90, 100],
-    [
-      "is behind the browser's when something new is long ago",
-      book,
-      event(running("b", { started_at: at(105) })),
-      130,
-      105,
-    ],
-    ["is not judged by what was known", book, event(running("a", { progress: 0.5 })), 130, 130],
-    ["is the browser's if they hardly differ", book, event(running("b", { started_at: at(105) })), 106, 106],
-  ])("the service's clock %s", (_, known, changes, arrivedS, expectedS) => {
-    expect(serviceNow(skewAfter(null, known, changes, arrivedS * 1000), arrivedS * 1000)).toBe(expectedS * 1000);
   });
 });

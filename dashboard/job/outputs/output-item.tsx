@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import type { Output, QualityMetadata } from "../../../client/index.ts";
 import { duration } from "../../core/format.ts";
+import { fractionOf } from "../../jobs/rows.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Facts } from "../../parts/facts.tsx";
@@ -33,7 +34,7 @@ export function OutputItem({ output, figures, quality, playables, play, compare 
         <h3 class="mono">{key}</h3>
         {format !== key && <span class="mono muted">{format}</span>}
         <Status status={status} />
-        {isRunning && <Progress value={Number.parseInt(progress, 10) / 100} label={`Progress of ${key}`} />}
+        {isRunning && <Progress value={fractionOf({ progress })} label={`Progress of ${key}`} />}
         {live && <span class="chip">{duration(live.seconds)} can be played</span>}
         <span class="spring" />
         {playables.map((playable) => (

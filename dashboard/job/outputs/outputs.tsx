@@ -10,6 +10,7 @@ import { type Figure, fileFigures, loudnessFigures, streamFigures } from "./figu
 import { OutputItem } from "./output-item.tsx";
 import {
   type Known,
+  metadataOf,
   type Playable,
   playablesOf,
   playablesOfOutput,
@@ -77,7 +78,7 @@ export function Outputs({ job, request }: Props) {
             <OutputItem
               output={output}
               figures={figuresOf(output, known)}
-              quality={qualityOf(output, known)}
+              quality={metadataOf(output, known)?.quality}
               playables={playablesOfOutput(job, output, known)}
               play={play}
               compare={compare}
@@ -98,11 +99,6 @@ function useUploadUrl(job: Job): string | undefined {
   );
   return upload.value?.url;
 }
-
-const metadataOf = ({ key }: Output, { metadata }: Known) =>
-  metadata?.outputs.find((entry) => Object.hasOwn(entry, key))?.[key];
-
-const qualityOf = (output: Output, known: Known) => metadataOf(output, known)?.quality;
 
 function figuresOf(output: Output, known: Known): readonly Figure[] {
   const { type, encoder } = output;

@@ -35,7 +35,7 @@ export function playablesOfOutput(job: Job, output: Output, known: Known): Playa
   const params = paramsOf(known.request, output.key);
   const offset = typeof params.offset === "number" ? params.offset : 0;
   const isTrimmed = offset > 0 || params.duration !== undefined;
-  const facts = factsOf(metadataOf(known.metadata, output.key));
+  const facts = factsOf(metadataOf(output, known));
   const label = output.key;
   const thumbnails = isTrimmed ? null : imageThumbnails(job);
   if (output.type === "video" && isHttp(output.url)) {
@@ -97,7 +97,7 @@ function factsOf(metadata: MediaMetadata | undefined): Pick<Medium, "frameRate" 
 }
 
 /** The metadata of an output; for a stream, of its first package. */
-export const metadataOf = (metadata: Known["metadata"], key: string): MediaMetadata | undefined =>
+export const metadataOf = ({ key }: Output, { metadata }: Known) =>
   metadata?.outputs.find((entry) => Object.hasOwn(entry, key))?.[key];
 
 /** The thumbnails from another output: image outputs list their WebVTT file last. */

@@ -1,10 +1,11 @@
 // The measured quality of an output: figures, VMAF over time, and a table of the same values.
 import { useState } from "preact/hooks";
 import type { MeasuredRendition, QualityMetadata } from "../../../client/index.ts";
+import { timecode } from "../../core/format.ts";
 import { type Fact, Facts } from "../../parts/facts.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import "./quality.css";
-import { type Bar, barsOf, levelOf, positionOf, worstOf } from "./strip.ts";
+import { type Bar, barsOf, levelOf, worstOf } from "./strip.ts";
 import { targetTexts } from "./target.ts";
 
 /** The height of the drawing, which is stretched to the width of the page. */
@@ -55,7 +56,7 @@ function Series({ series, title }: Given) {
   const [isOpen, open] = useState(false);
   const bars = barsOf(series);
   const worst = worstOf(bars);
-  const text = worst ? `worst at ${positionOf(worst.from)}: ${decimals(worst.vmaf, 1)}` : "nothing was measured";
+  const text = worst ? `worst at ${timecode(worst.from, 0)}: ${decimals(worst.vmaf, 1)}` : "nothing was measured";
   return (
     <>
       <svg
@@ -83,7 +84,7 @@ function Shape({ bar: { from, to, vmaf }, at }: { readonly bar: Bar; readonly at
   const height = Math.max(1, (vmaf / 100) * HEIGHT);
   return (
     <rect class={levelOf(vmaf)} x={at} y={HEIGHT - height} width={0.9} height={height}>
-      <title>{`${positionOf(from)} to ${positionOf(to)}: ${decimals(vmaf, 1)}`}</title>
+      <title>{`${timecode(from, 0)} to ${timecode(to, 0)}: ${decimals(vmaf, 1)}`}</title>
     </rect>
   );
 }
@@ -92,7 +93,7 @@ function SeriesTable({ series: { interval_seconds, vmaf, psnr, ssim }, title }: 
   const cell = (value: number | null | undefined, digits: number): string =>
     value === null || value === undefined ? "–" : decimals(value, digits);
   const columns: readonly Column<number>[] = [
-    ["From", (at) => positionOf(at * interval_seconds), "head"],
+    ["From", (at) => timecode(at * interval_seconds, 0), "head"],
     ["VMAF", (at) => cell(vmaf[at], 1), "number"],
     ["PSNR, dB", (at) => cell(psnr[at], 1), "number"],
     ["SSIM", (at) => cell(ssim[at], 4), "number"],

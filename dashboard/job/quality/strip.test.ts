@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { barsOf, levelOf, positionOf, worstOf } from "./strip.ts";
+import { barsOf, levelOf, worstOf } from "./strip.ts";
 
 const seriesOf = (vmaf: (number | null)[], interval_seconds = 1) => ({ vmaf, interval_seconds });
 
@@ -49,9 +49,3 @@ it.each([
 ] as const)("rates a VMAF of %d as %s", (vmaf, level) => {
   expect(levelOf(vmaf)).toBe(level);
 });
-
-it.each([
-  [0, "0:00"],
-  [65.9, "1:05"],
-  [3600, "60:00"],
-])("writes the position %d s as %s", (seconds, text) => expect(positionOf(seconds)).toBe(text));

@@ -22,12 +22,6 @@ const FAIR = 80;
 
 export const levelOf = (vmaf: number): Level => (vmaf >= GOOD ? "good" : vmaf >= FAIR ? "fair" : "poor");
 
-/** A position in the video, such as `1:05`. */
-export function positionOf(seconds: number): string {
-  const whole = Math.floor(seconds);
-  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
-}
-
 /**
  * A bar for each interval. In a long video a bar shows the worst of several intervals, so that no bad interval is
  * hidden.

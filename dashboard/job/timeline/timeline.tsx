@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Command, Job } from "../../../client/index.ts";
 import { plural, timecode, timeOf } from "../../core/format.ts";
+import { serviceNow } from "../../core/service.ts";
 import { Card } from "../../parts/card.tsx";
 import { Button } from "../../parts/controls/button.tsx";
 import { useWidth } from "../../parts/use-width.ts";
@@ -26,15 +27,13 @@ type Props = {
   readonly job: Job;
   readonly book: TaskBook;
   readonly commands: readonly Command[];
-  /** The service's present time, in ms. */
-  readonly now: () => number;
   /** The probable end of the job, in ms; null: unknown. */
   readonly endsMs: number | null;
   /** Seconds of a stream that players can already play; null: no such stream. */
   readonly playableSeconds: number | null;
 };
 
-export function Timeline({ job, book, commands, now, endsMs, playableSeconds }: Props) {
+export function Timeline({ job, book, commands, endsMs, playableSeconds }: Props) {
   const isLive = job.completed_at === null;
   const { ref: box, width } = useWidth();
   const [showsEarlier, showEarlier] = useState(false);
@@ -48,7 +47,7 @@ export function Timeline({ job, book, commands, now, endsMs, playableSeconds }: 
   const bars = useMemo(() => (showsEarlier ? all : all.filter(({ isEarlier }) => !isEarlier)), [all, showsEarlier]);
   const rows = useMemo(() => rowsOf(bars), [bars]);
   const map = useMemo(() => chunkMap(book.tasks.values()), [book]);
-  const nowMs = useNow(now, isLive, book);
+  const nowMs = useServiceNow(isLive, book);
 
   const createdMs = timeOf(job.created_at);
   const needed = wholePeriod(bars, { createdMs, nowMs, endsMs, isOver: !isLive });
@@ -139,10 +138,10 @@ const FRAME_MS = 100;
 const prefersStill = globalThis.matchMedia?.("(prefers-reduced-motion: reduce)");
 
 /**
- * The service's present time (`now`) in ms, ten times a second while `isRunning` and the tab is visible. For people who
- * prefer reduced motion, it changes only with `facts`.
+ * The service's present time in ms, ten times a second while `isRunning` and the tab is visible. For people who prefer
+ * reduced motion, it changes only with `facts`.
  */
-function useNow(now: () => number, isRunning: boolean, facts: unknown): number {
+function useServiceNow(isRunning: boolean, facts: unknown): number {
   const [, setFrame] = useState(0);
   useEffect(() => {
     if (!isRunning || prefersStill?.matches) return;
@@ -152,7 +151,7 @@ function useNow(now: () => number, isRunning: boolean, facts: unknown): number {
     return () => clearInterval(timer);
   }, [isRunning]);
   const frozen = useRef<{ facts: unknown; atMs: number }>(null);
-  if (isRunning && !prefersStill?.matches) return now();
-  if (frozen.current?.facts !== facts || frozen.current === null) frozen.current = { facts, atMs: now() };
+  if (isRunning && !prefersStill?.matches) return serviceNow();
+  if (frozen.current?.facts !== facts || frozen.current === null) frozen.current = { facts, atMs: serviceNow() };
   return frozen.current.atMs;
 }
