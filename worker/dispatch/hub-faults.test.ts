@@ -124,13 +124,13 @@ describe("hub faults", () => {
       await evictDurableObject(jobOf(env, id));
       await runDurableObjectAlarm(jobOf(env, id));
     };
-    const asked = vi.spyOn(NodeHub.prototype, "holders").mockRejectedValueOnce(new Error("Network connection lost."));
+    const holders = vi.spyOn(NodeHub.prototype, "holders").mockRejectedValueOnce(new Error("Network connection lost."));
     for (const spec of [lost, held, away]) await ring(spec);
     expect((await leasesLeft([lost]))[0]).toBeGreaterThan(LONG_MS);
     // The job whose call failed asks again.
     vi.setSystemTime(Date.now() + 5000);
     await runDurableObjectAlarm(jobOf(env, lost.id));
-    expect(asked).toHaveBeenCalledTimes(4);
+    expect(holders).toHaveBeenCalledTimes(4);
     const [isHeld, , isAway] = await leasesLeft([held, lost, away]);
     expect(isHeld).toBeGreaterThan(LONG_MS);
     expect(isAway).toBeLessThan(3 * LONG_MS);
@@ -210,11 +210,11 @@ describe("hub faults", () => {
 
   it("serves an account's only job before another account's many older jobs", async () => {
     const many = await Promise.all(Array.from({ length: 10 }, () => newJob({ accountId: "many" })));
-    const one = await newJob({ accountId: "one" });
+    const single = await newJob({ accountId: "single" });
     const node = await joined("a", { inspect: 2, encode: 0 });
-    const given = [await node.next("assign"), await node.next("assign")].map(({ assignment }) => assignment.jobId);
-    expect(given).toContain(one.id);
-    expect(many.map(({ id }) => id)).toContain(given.find((id) => id !== one.id));
+    const jobs = [await node.next("assign"), await node.next("assign")].map(({ assignment }) => assignment.jobId);
+    expect(jobs).toContain(single.id);
+    expect(many.map(({ id }) => id)).toContain(jobs.find((id) => id !== single.id));
   });
 
   it("ignores a socket that a newer socket has replaced", async () => {

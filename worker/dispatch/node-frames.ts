@@ -108,7 +108,7 @@ export class NodeFrames {
   #free(node: SocketNode, { offered, released, outcome, disk, notReady }: FreedSlots): void {
     const ended: ReadonlySet<string> = new Set(released);
     this.#jobs.released(released);
-    if (outcome) this.#matcher.ending(released, outcome);
+    if (outcome) this.#matcher.matching.tasks.ending(released, outcome);
     const leases: HeldLeases = Object.fromEntries(Object.entries(node.leases).filter(([lease]) => !ended.has(lease)));
     const about = { ...node.about, ...(disk && { disk }), ...(notReady && { notReady }) };
     this.#nodes.update(node, { free: addSlots({ free: node.free, leases }, offered), leases, about });
@@ -159,15 +159,15 @@ export class NodeFrames {
   /**
    * Replaces the older socket of a node, which has a single socket. An older socket of the same session is a leftover.
    * An older socket of another session belongs to a dead process. Leases that the same process does not name were
-   * assigned in vain: their frames were lost with the older socket.
+   * never received: their frames went to the older socket.
    */
   async #replace(older: SocketNode, { session, running }: NodeFrameOf<"hello">): Promise<void> {
     this.#nodes.remove(older.socket);
     older.socket.close(NORMAL, "replaced by a newer connection");
-    const known: ReadonlySet<string> = new Set(running.map(({ lease }) => lease));
+    const received: ReadonlySet<string> = new Set(running.map(({ lease }) => lease));
     const leases: HeldLeases =
       older.session === session
-        ? Object.fromEntries(Object.entries(older.leases).filter(([lease]) => !known.has(lease)))
+        ? Object.fromEntries(Object.entries(older.leases).filter(([lease]) => !received.has(lease)))
         : older.leases;
     await this.#jobs.lost({ ...older, leases }, older.session !== session);
   }

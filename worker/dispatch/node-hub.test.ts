@@ -59,7 +59,7 @@ describe("node hub", () => {
       const fact = await jobOf(env, id).fact("running");
       return JSON.parse(fact.ok ? fact.value : "null");
     };
-    const found = [runningOf(spec.id), runningOf(spec.id)];
+    const lists = [runningOf(spec.id), runningOf(spec.id)];
     expect(await node.next("look")).toEqual({ type: "look", lease });
     const command = { argv: ["-i", "source"], afterMs: 40, tookMs: 1500, exitCode: null, stderrTail: "frame=9" };
     // Only the node of the lease responds for it.
@@ -67,7 +67,7 @@ describe("node hub", () => {
     await settle();
     node.say({ type: "running", lease, commands: [command] });
     const run = { task: "inspect", attempt: 1, node: "a", argv: command.argv, seconds: 1.5, output: "frame=9" };
-    for (const list of await Promise.all(found)) {
+    for (const list of await Promise.all(lists)) {
       expect(list).toMatchObject({ job_id: spec.id, commands: [run] });
       expect(RunningCommandList.parse(list)).toEqual(list);
     }

@@ -30,7 +30,7 @@ import { NodeConnections } from "./connections/node-connections.ts";
 import { JobCalls } from "./jobs/job-calls.ts";
 import { Matcher } from "./jobs/matcher.ts";
 import { RunningCommands } from "./jobs/running-commands.ts";
-import { encodesOf } from "./matching/nodes/connected-node.ts";
+import { encodesOf, holdingOf } from "./matching/nodes/connected-node.ts";
 import { NodeFrames, violation } from "./node-frames.ts";
 import { Operator } from "./operator/operator.ts";
 
@@ -96,7 +96,9 @@ export class NodeHub extends DurableObject<HubEnv> implements HubRpc {
 
   async holders(leases: LeaseHolder[]): Promise<LeaseHolding[]> {
     // A report returns the slot before its job has the report.
-    return leases.map((one) => (this.#jobs.isReporting(one.lease) ? "held" : this.#nodes.roster.holding(one)));
+    return leases.map((holder) =>
+      this.#jobs.isReporting(holder.lease) ? "held" : holdingOf(this.#nodes.roster.get(holder.nodeId), holder),
+    );
   }
 
   async revoke(leases: LeaseId[]): Promise<void> {
@@ -127,7 +129,7 @@ export class NodeHub extends DurableObject<HubEnv> implements HubRpc {
   }
 
   async place(jobId: string): Promise<Place | null> {
-    return this.#matcher.place(jobId);
+    return this.#matcher.matching.place(jobId, Date.now());
   }
 
   async running(leases: LeaseId[]): Promise<CommandReport[][]> {
@@ -163,7 +165,7 @@ export class NodeHub extends DurableObject<HubEnv> implements HubRpc {
   }
 
   async stats(): Promise<{ nodes: number; tickets: number }> {
-    return { nodes: this.#nodes.size, tickets: this.#matcher.waiting };
+    return { nodes: this.#nodes.size, tickets: this.#matcher.matching.waiting };
   }
 
   override async alarm(): Promise<void> {

@@ -150,7 +150,7 @@ describe("connections of nodes to a hub", () => {
     await node.next("welcome");
     const hub = hubOf(env);
     await runInDurableObject(hub, (_, ctx) => {
-      const socket = ctx.getWebSockets().find((one) => one.deserializeAttachment()?.nodeId);
+      const socket = ctx.getWebSockets().find((accepted) => accepted.deserializeAttachment()?.nodeId);
       const stored = socket?.deserializeAttachment();
       expect(stored.about.labels).toHaveLength(16);
       const ids = Array.from({ length: MAX_LEASES }, (_, at) => `${String(at).padStart(14, "0")}`);

@@ -29,11 +29,11 @@ it.each([
     expect([failed.size, (await hubOf(env).node("a"))?.state]).toEqual([4, state]);
   }, SELDOM);
   const next = await newJob();
-  const given = () => node.frames.flatMap((frame) => (frame.type === "assign" ? [frame.assignment.jobId] : []));
-  if (state === "ready") return vi.waitFor(() => expect(given()).toContain(next.id));
+  const assigned = () => node.frames.flatMap((frame) => (frame.type === "assign" ? [frame.assignment.jobId] : []));
+  if (state === "ready") return vi.waitFor(() => expect(assigned()).toContain(next.id));
   await settle();
   // Tasks assigned before the last failure was known may still arrive.
-  expect(given()).not.toContain(next.id);
+  expect(assigned()).not.toContain(next.id);
   const other = await joined("b", ONE_INSPECT);
   expect([...jobs, next].map(({ id }) => id)).toContain((await other.next("assign")).assignment.jobId);
 });

@@ -40,8 +40,8 @@ it("sends work to a node that can do it, and shows missing requirements until th
   await settle();
   expect(plain.frames).toEqual([]);
   const able = await joinedWith("able", { labels: ["gpu"], slots: { inspect: 2, encode: 2 } });
-  const given = [(await able.next("assign")).assignment.jobId, (await able.next("assign")).assignment.jobId];
-  expect(given.toSorted()).toEqual([av1.id, labelled.id].toSorted());
+  const jobs = [(await able.next("assign")).assignment.jobId, (await able.next("assign")).assignment.jobId];
+  expect(jobs.toSorted()).toEqual([av1.id, labelled.id].toSorted());
   await vi.waitFor(async () =>
     expect([await waitingFor(av1), await waitingFor(labelled)]).toEqual([undefined, undefined]),
   );

@@ -23,15 +23,15 @@ const jobIds = async (): Promise<Set<string>> => new Set((await listDurableObjec
 describe("node names", () => {
   it("rejects another token's claim to a node's name with a reason, also after the hub restarts", async () => {
     const [first, second] = [await newNodeToken(), await newNodeToken()];
-    const own = await connect(first);
-    own.say(hello("a", ONE_INSPECT));
-    await own.next("welcome");
+    const node = await connect(first);
+    node.say(hello("a", ONE_INSPECT));
+    await node.next("welcome");
     const thief = await connect(second);
     thief.say(hello("a", ONE_INSPECT, "other"));
     expect(await thief.closed).toBe(1008);
     expect(await thief.reason).toMatch(/belongs to another token/);
     await evictDurableObject(hubOf(env), { webSockets: "close" });
-    await own.closed;
+    await node.closed;
     const again = await connect(second);
     again.say(hello("a", ONE_INSPECT, "other"));
     expect(await again.closed).toBe(1008);
@@ -42,34 +42,34 @@ describe("node names", () => {
 
   it("frees a node's name once its token was revoked", async () => {
     const first = await newNodeToken();
-    const own = await connect(first);
-    own.say(hello("a", NONE));
-    await own.next("welcome");
+    const node = await connect(first);
+    node.say(hello("a", NONE));
+    await node.next("welcome");
     const { body } = await send("/v2/admin/node-tokens", { headers: bearer(ADMIN) });
     const ids = (body.node_tokens as { id: string }[]).map(({ id }) => id);
     for (const id of ids) await send(`/v2/admin/node-tokens/${id}`, { method: "DELETE", headers: bearer(ADMIN) });
-    await own.closed;
+    await node.closed;
     const heir = await connect(await newNodeToken());
     heir.say(hello("a", NONE));
     await heir.next("welcome");
   });
 
   it("frees a name that was unused for a day, and limits the number of names of a token", () => {
-    const kept = new Map<string, unknown>();
+    const rows = new Map<string, unknown>();
     const kv = {
-      list: () => [...kept],
-      put: (key: string, value: unknown) => kept.set(key, value),
-      delete: (key: string) => kept.delete(key),
+      list: () => [...rows],
+      put: (key: string, value: unknown) => rows.set(key, value),
+      delete: (key: string) => rows.delete(key),
     } as unknown as SyncKvStorage;
     const names = new NodeNames(kv);
-    expect(names.take({ nodeId: "a", token: "one", isConnected: false }, 0)).toBe(true);
-    expect(names.take({ nodeId: "a", token: "two", isConnected: false }, 1000)).toBe(false);
-    expect(new NodeNames(kv).take({ nodeId: "a", token: "two", isConnected: false }, 1000)).toBe(false);
-    expect(names.take({ nodeId: "a", token: "two", isConnected: true }, 86_400_000)).toBe(false);
-    expect(names.take({ nodeId: "a", token: "two", isConnected: false }, 86_400_000)).toBe(true);
+    expect(names.reserve({ nodeId: "a", token: "one", isConnected: false }, 0)).toBe(true);
+    expect(names.reserve({ nodeId: "a", token: "two", isConnected: false }, 1000)).toBe(false);
+    expect(new NodeNames(kv).reserve({ nodeId: "a", token: "two", isConnected: false }, 1000)).toBe(false);
+    expect(names.reserve({ nodeId: "a", token: "two", isConnected: true }, 86_400_000)).toBe(false);
+    expect(names.reserve({ nodeId: "a", token: "two", isConnected: false }, 86_400_000)).toBe(true);
     for (let number = 0; number < 2000; number++)
-      names.take({ nodeId: `n${number}`, token: "one", isConnected: false }, number);
-    expect(kept.size).toBe(1025);
+      names.reserve({ nodeId: `n${number}`, token: "one", isConnected: false }, number);
+    expect(rows.size).toBe(1025);
   });
 });
 
@@ -117,7 +117,7 @@ describe("reports of nodes", () => {
     const proof = (token: string) => ({ lease: `${stranger()}.encode.1`, token, slotClass: "encode" });
     const running = ["t", "A".repeat(28), `${"A".repeat(28)}${"0".repeat(16)}`].map(proof);
     const node = await joined("a", NONE, "s", running);
-    const items = running.map((one) => ({ ...one, stage: "encoding", fraction: 0.5 }));
+    const items = running.map((lease) => ({ ...lease, stage: "encoding", fraction: 0.5 }));
     node.say({ type: "progress", items });
     const cancelled = [];
     for (const _ of [...running, ...items]) cancelled.push((await node.next("cancel")).lease);
@@ -151,14 +151,14 @@ describe("slots of accounts", () => {
   it("gives an account a slot although another account uses all others, also after nodes reconnect", async () => {
     const many = await Promise.all(Array.from({ length: 16 }, () => newJob({ accountId: "many" })));
     const node = await joined("a", { inspect: 16, encode: 0 });
-    const given = [];
-    for (let count = 0; count < 14; count++) given.push((await node.next("assign")).assignment);
-    expect(new Set(given.map(({ jobId }) => jobId)).size).toBe(14);
+    const assigned = [];
+    for (let count = 0; count < 14; count++) assigned.push((await node.next("assign")).assignment);
+    expect(new Set(assigned.map(({ jobId }) => jobId)).size).toBe(14);
     const one = await newJob({ accountId: "one" });
     expect((await node.next("assign")).assignment.jobId).toBe(one.id);
     await evictDurableObject(hubOf(env), { webSockets: "close" });
     await node.closed;
-    const running = given.map(({ lease, token, slotClass }) => ({ lease, token, slotClass }));
+    const running = assigned.map(({ lease, token, slotClass }) => ({ lease, token, slotClass }));
     const back = await joined("a", { inspect: 0, encode: 0 }, "s-a", running);
     await vi.waitFor(async () => expect(await jobOf(env, many[0]?.id ?? "").view()).toMatchObject({ ok: true }));
     await settle();

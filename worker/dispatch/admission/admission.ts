@@ -49,7 +49,7 @@ export class Admission {
   /** Returns why a node is rejected, or null if it is admitted. Its token then owns its name. */
   rejectionOf(claim: NameClaim, now: number): CloseReason | null {
     if (!this.#failing.mayConnect(claim.nodeId, now)) return TOO_MANY_FAILURES;
-    return this.#names.take(claim, now) ? null : NAME_TAKEN;
+    return this.#names.reserve(claim, now) ? null : NAME_TAKEN;
   }
 
   /** Counts an internal error that a node's report caused. Returns true if the node must be disconnected. */

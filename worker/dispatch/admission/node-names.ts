@@ -19,55 +19,47 @@ const MAX_NAMES = 1024;
 /** A node that wants to use a name. `isConnected`: a node of this name is connected now. */
 export type NameClaim = { readonly nodeId: string; readonly token: string; readonly isConnected: boolean };
 
-/** No method iterates over all names. */
 export class NodeNames {
   readonly #kv: SyncKvStorage;
-  readonly #owners = new Map<string, Owner>();
-  /** The names of each token, least recently used first. */
-  readonly #names = new Map<string, Set<string>>();
+  /** Least recently used names first. */
+  readonly #owners: Map<string, Owner>;
 
   /** Loads the names from disk. */
   constructor(kv: SyncKvStorage) {
     this.#kv = kv;
     const stored = [...kv.list({ prefix: NAMES })].flatMap(([key, value]) => {
       const owner = Owner.safeParse(value);
-      return owner.success ? [{ nodeId: key.slice(NAMES.length), owner: owner.data }] : [];
+      return owner.success ? [[key.slice(NAMES.length), owner.data] as const] : [];
     });
-    for (const { nodeId, owner } of stored.toSorted((one, other) => one.owner.seenAt - other.owner.seenAt)) {
-      this.#remember(nodeId, owner);
-    }
+    this.#owners = new Map(stored.sort(([, first], [, second]) => first.seenAt - second.seenAt));
   }
 
-  /** Takes a name for a token. Returns false if the name belongs to another token. */
-  take({ nodeId, token, isConnected }: NameClaim, now: number): boolean {
+  /** Reserves a name for a token. Returns false if the name belongs to another token. */
+  reserve({ nodeId, token, isConnected }: NameClaim, now: number): boolean {
     const owner = this.#owners.get(nodeId);
-    if (owner && owner.token !== token && (isConnected || now - owner.seenAt < UNUSED_MS)) return false;
-    this.#forget(nodeId);
-    const [oldest] = this.#names.get(token) ?? [];
-    if (oldest !== undefined && (this.#names.get(token)?.size ?? 0) >= MAX_NAMES) this.#forget(oldest);
-    this.#remember(nodeId, { token, seenAt: now });
+    const isForeign = owner !== undefined && owner.token !== token;
+    if (isForeign && (isConnected || now - owner.seenAt < UNUSED_MS)) return false;
+    if (owner?.token !== token) {
+      const [oldest, ...others] = this.#namesOf(token);
+      if (oldest !== undefined && others.length >= MAX_NAMES - 1) this.#forget(oldest);
+    }
+    this.#owners.delete(nodeId);
+    this.#owners.set(nodeId, { token, seenAt: now });
     this.#kv.put(NAMES + nodeId, { token, seenAt: now });
     return true;
   }
 
   /** Frees the names of a revoked token. */
   release(token: string): void {
-    for (const nodeId of this.#names.get(token) ?? []) this.#forget(nodeId);
+    for (const nodeId of this.#namesOf(token)) this.#forget(nodeId);
   }
 
-  #remember(nodeId: string, owner: Owner): void {
-    this.#owners.set(nodeId, owner);
-    const names = this.#names.get(owner.token) ?? new Set();
-    this.#names.set(owner.token, names.add(nodeId));
+  #namesOf(token: string): string[] {
+    return [...this.#owners].flatMap(([nodeId, owner]) => (owner.token === token ? [nodeId] : []));
   }
 
   #forget(nodeId: string): void {
-    const owner = this.#owners.get(nodeId);
-    if (!owner) return;
     this.#owners.delete(nodeId);
     this.#kv.delete(NAMES + nodeId);
-    const names = this.#names.get(owner.token);
-    names?.delete(nodeId);
-    if (names?.size === 0) this.#names.delete(owner.token);
   }
 }

@@ -26,8 +26,8 @@ const MAX_STORED_PROGRESS = 8;
 const MAX_PROGRESS_CHARS = 6000;
 
 /** The attachment of a socket whose node has not sent hello. */
-const Waiting = z.object({ admitted: Admitted, acceptedAt: z.number() });
-type Waiting = z.infer<typeof Waiting>;
+const PendingSocket = z.object({ admitted: Admitted, acceptedAt: z.number() });
+type PendingSocket = z.infer<typeof PendingSocket>;
 
 /** A node whose socket is open. */
 export type SocketNode = ConnectedNode & {
@@ -49,7 +49,7 @@ export class NodeConnections {
   readonly #ctx: DurableObjectState;
   readonly #nodes = new Map<WebSocket, SocketNode>();
   /** Sockets whose node has not sent hello. */
-  readonly #waiting = new Map<WebSocket, Waiting>();
+  readonly #pending = new Map<WebSocket, PendingSocket>();
   readonly #capabilities: KnownCapabilities;
   readonly history: NodeHistory<SocketNode>;
 
@@ -63,9 +63,9 @@ export class NodeConnections {
     for (const socket of ctx.getWebSockets()) {
       const attachment: unknown = socket.deserializeAttachment();
       const node = StoredNode.safeParse(attachment);
-      const waiting = Waiting.safeParse(attachment);
+      const pending = PendingSocket.safeParse(attachment);
       if (node.success) this.#restore({ ...node.data, socket });
-      else if (waiting.success) this.#waiting.set(socket, waiting.data);
+      else if (pending.success) this.#pending.set(socket, pending.data);
     }
   }
 
@@ -86,24 +86,24 @@ export class NodeConnections {
   /** Accepts a socket. Its node must send hello. */
   accept(socket: WebSocket, admitted: Admitted, now: number): void {
     this.#ctx.acceptWebSocket(socket, [admitted.token]);
-    const waiting = { admitted, acceptedAt: now };
-    this.#waiting.set(socket, waiting);
-    socket.serializeAttachment(waiting);
+    const pending = { admitted, acceptedAt: now };
+    this.#pending.set(socket, pending);
+    socket.serializeAttachment(pending);
   }
 
   /** The checked facts about a socket's node before its hello; null for a socket that is closed or unknown. */
   admittedOf(socket: WebSocket): Admitted | null {
-    return this.#waiting.get(socket)?.admitted ?? null;
+    return this.#pending.get(socket)?.admitted ?? null;
   }
 
   /** True if a connected node has not sent hello. */
   get isAwaitingHello(): boolean {
-    return this.#waiting.size > 0;
+    return this.#pending.size > 0;
   }
 
   /** The sockets that have waited too long for a hello. */
   overdue(now: number): WebSocket[] {
-    const late = [...this.#waiting].filter(([, { acceptedAt }]) => acceptedAt <= now - HELLO_LIMIT_MS);
+    const late = [...this.#pending].filter(([, { acceptedAt }]) => acceptedAt <= now - HELLO_LIMIT_MS);
     return late.map(([socket]) => socket);
   }
 
@@ -128,7 +128,7 @@ export class NodeConnections {
   }
 
   add(node: SocketNode): void {
-    this.#waiting.delete(node.socket);
+    this.#pending.delete(node.socket);
     this.#nodes.set(node.socket, node);
     this.roster.add(node);
     this.update(node, {});
@@ -140,7 +140,7 @@ export class NodeConnections {
   remove(socket: WebSocket): SocketNode | null {
     const node = this.get(socket);
     this.#nodes.delete(socket);
-    this.#waiting.delete(socket);
+    this.#pending.delete(socket);
     if (node) this.history.left(node, Date.now());
     if (node) this.roster.remove(node);
     socket.serializeAttachment(null);

@@ -22,18 +22,18 @@ it("forwards new stages and periodic signs of life, and each step while somebody
     [200, "uploading", true],
   ];
   for (const [atS, stage, isSent] of rows) {
-    expect(relay.take([item(stage)], atS * S), `${stage} at ${atS} s`).toHaveLength(isSent ? 1 : 0);
+    expect(relay.due([item(stage)], atS * S), `${stage} at ${atS} s`).toHaveLength(isSent ? 1 : 0);
   }
-  expect(relay.take([item("uploading", 0.7)], 201 * S)).toEqual([]);
+  expect(relay.due([item("uploading", 0.7)], 201 * S)).toEqual([]);
   expect(relay.watch(JOB, 300 * S)).toEqual([item("uploading", 0.7)]);
-  expect(relay.take([item("uploading", 0.8)], 202 * S)).toHaveLength(1);
-  expect(relay.take([item("uploading", 0.819)], 203 * S)).toEqual([]);
-  expect(relay.take([item("uploading", 0.83)], 204 * S)).toHaveLength(1);
-  expect(relay.take([item("uploading", 0.83)], 208 * S)).toEqual([]);
-  expect(relay.take([item("uploading", 0.83)], 209 * S)).toHaveLength(1);
-  expect(relay.take([item("uploading", 0.9)], 300 * S)).toEqual([]);
+  expect(relay.due([item("uploading", 0.8)], 202 * S)).toHaveLength(1);
+  expect(relay.due([item("uploading", 0.819)], 203 * S)).toEqual([]);
+  expect(relay.due([item("uploading", 0.83)], 204 * S)).toHaveLength(1);
+  expect(relay.due([item("uploading", 0.83)], 208 * S)).toEqual([]);
+  expect(relay.due([item("uploading", 0.83)], 209 * S)).toHaveLength(1);
+  expect(relay.due([item("uploading", 0.9)], 300 * S)).toEqual([]);
   // The job judges a proof that the relay does not know.
-  expect(relay.take([item("uploading", 0.9, "other")], 301 * S)).toHaveLength(1);
+  expect(relay.due([item("uploading", 0.9, "other")], 301 * S)).toHaveLength(1);
 });
 
 it("forwards only signs of life of a chunk, unless somebody follows the job", () => {
@@ -46,12 +46,12 @@ it("forwards only signs of life of a chunk, unless somebody follows the job", ()
     [ALIVE_EVERY_MS / S, "uploading", true],
   ];
   for (const [atS, stage, isSent] of rows) {
-    expect(relay.take([item(stage)], atS * S), `${stage} at ${atS} s`).toHaveLength(isSent ? 1 : 0);
+    expect(relay.due([item(stage)], atS * S), `${stage} at ${atS} s`).toHaveLength(isSent ? 1 : 0);
   }
   relay.watch(JOB, 300 * S);
-  expect(relay.take([item("uploading", 0.7)], 200 * S)).toHaveLength(1);
-  expect(relay.take([item("uploading", 0.8)], 204 * S)).toEqual([]);
-  expect(relay.take([item("uploading", 0.8)], 205 * S)).toHaveLength(1);
+  expect(relay.due([item("uploading", 0.7)], 200 * S)).toHaveLength(1);
+  expect(relay.due([item("uploading", 0.8)], 204 * S)).toEqual([]);
+  expect(relay.due([item("uploading", 0.8)], 205 * S)).toHaveLength(1);
 });
 
 it("reports at once that a stream is playable, but not its playable length", () => {
@@ -61,21 +61,21 @@ it("reports at once that a stream is playable, but not its playable length", () 
     ...item("encoding"),
     live: Array.from({ length: count }, (_, output) => ({ output, seconds })),
   });
-  expect(relay.take([item("encoding")], 11 * S)).toHaveLength(1);
-  expect(relay.take([live(1, 18)], 12 * S)).toEqual([live(1, 18)]);
-  expect(relay.take([live(1, 24)], 18 * S)).toEqual([]);
-  expect(relay.take([live(2, 24)], 19 * S)).toHaveLength(1);
+  expect(relay.due([item("encoding")], 11 * S)).toHaveLength(1);
+  expect(relay.due([live(1, 18)], 12 * S)).toEqual([live(1, 18)]);
+  expect(relay.due([live(1, 24)], 18 * S)).toEqual([]);
+  expect(relay.due([live(2, 24)], 19 * S)).toHaveLength(1);
 });
 
 it("restores the known progress of leases after the hub has lost its memory", () => {
   const before = new ProgressRelay();
   before.assigned({ lease: LEASE, token: "t", kind: "encode" }, 0);
-  expect(before.take([item("encoding")], 11 * S)).toHaveLength(1);
+  expect(before.due([item("encoding")], 11 * S)).toHaveLength(1);
   const after = new ProgressRelay();
   after.restore(before.knownOf([LEASE, "unknown"]));
-  expect(after.take([item("encoding", 0.6)], 26 * S)).toEqual([]);
+  expect(after.due([item("encoding", 0.6)], 26 * S)).toEqual([]);
   expect(after.watch(JOB, 60 * S)).toEqual([item("encoding", 0.6)]);
   const followed = new ProgressRelay();
   followed.restore(after.knownOf([LEASE]));
-  expect(followed.take([item("encoding", 0.7)], 41 * S)).toHaveLength(1);
+  expect(followed.due([item("encoding", 0.7)], 41 * S)).toHaveLength(1);
 });

@@ -49,9 +49,9 @@ export class ProgressRelay {
 
   /** Restores the known progress of some leases from another relay. */
   restore(known: readonly KnownProgress[]): void {
-    for (const { watchedUntil, ...own } of known) {
-      this.#known.set(own.item.lease, own);
-      if (watchedUntil > 0) this.watch(jobOf(own.item.lease), watchedUntil);
+    for (const { watchedUntil, ...sent } of known) {
+      this.#known.set(sent.item.lease, sent);
+      if (watchedUntil > 0) this.watch(jobOf(sent.item.lease), watchedUntil);
     }
   }
 
@@ -64,7 +64,7 @@ export class ProgressRelay {
   }
 
   /** Returns the reports of a node that are due now. */
-  take(items: readonly ProgressItem[], now: number): ProgressItem[] {
+  due(items: readonly ProgressItem[], now: number): ProgressItem[] {
     return items.filter((item) => this.#isSent(item, now));
   }
 

@@ -40,7 +40,7 @@ export class JobCalls {
 
   /** Claims tasks of a job for a node. Returns null if the job is not reachable. */
   async claim(jobId: string, request: ClaimRequest): Promise<readonly Assignment[] | null> {
-    const answer = await this.#turns.take(jobId, {
+    const answer = await this.#turns.exchange(jobId, {
       want: [{ ...request, requestId: crypto.randomUUID() }],
     });
     const assignments = answer?.assigned[0] ?? null;
@@ -52,8 +52,8 @@ export class JobCalls {
   /** Forwards the progress that the jobs need. */
   async progress(node: SocketNode, items: readonly ProgressItem[]): Promise<void> {
     const now = Date.now();
-    await this.#forEachJob(node, this.#relay.take(items, now), (jobId, progress) =>
-      this.#turns.take(jobId, { progress }),
+    await this.#forEachJob(node, this.#relay.due(items, now), (jobId, progress) =>
+      this.#turns.exchange(jobId, { progress }),
     );
     const known = this.#relay.knownOf(Object.keys(node.leases));
     const speed = known.reduce((sum, { item }) => sum + (item.speed ?? 0), 0);
@@ -68,7 +68,7 @@ export class JobCalls {
     const jobId = parseLeaseId(lease)?.job;
     const mayExist = jobId !== undefined && this.#mayExist(node, [{ lease, token: body.token }]);
     this.#reporting.add(lease);
-    const answer = mayExist ? await this.#turns.take(jobId, { done: [report] }) : null;
+    const answer = mayExist ? await this.#turns.exchange(jobId, { done: [report] }) : null;
     this.#reporting.delete(lease);
     const isAccepted = mayExist ? (answer?.acks[0] ?? null) : false;
     this.#nodes.send(node, { type: "ack", id, isAccepted });
@@ -85,9 +85,9 @@ export class JobCalls {
     const before = this.#lost.get(node.nodeId);
     this.#lost.delete(node.nodeId);
     const ended = before && before.session !== node.session ? this.#end(before) : null;
-    await this.#forEachJob(node, running, async (jobId, own) => {
-      const answer = await this.#turns.take(jobId, { alive: own.map(({ lease, token }) => ({ lease, token })) });
-      const good = own.filter(({ lease }) => answer && !answer.cancel.includes(lease));
+    await this.#forEachJob(node, running, async (jobId, leases) => {
+      const answer = await this.#turns.exchange(jobId, { alive: leases.map(({ lease, token }) => ({ lease, token })) });
+      const good = leases.filter(({ lease }) => answer && !answer.cancel.includes(lease));
       const accountId = answer?.accountId ?? "";
       if (good.length > 0) this.#nodes.update(node, holding(node, good, { jobId, accountId }));
       return answer;
@@ -108,7 +108,7 @@ export class JobCalls {
       if (this.#lost.size <= MAX_LOST) break;
       this.#lost.delete(oldest);
     }
-    await Promise.all([...jobs].map((jobId) => this.#turns.take(jobId, { lost: [{ session, hasEnded }] })));
+    await Promise.all([...jobs].map((jobId) => this.#turns.exchange(jobId, { lost: [{ session, hasEnded }] })));
   }
 
   /** Handles leases that a node no longer holds. */
@@ -128,7 +128,7 @@ export class JobCalls {
   }
 
   async #end({ session, jobs }: { session: string; jobs: ReadonlySet<string> }): Promise<void> {
-    await Promise.all([...jobs].map((jobId) => this.#turns.take(jobId, { lost: [{ session, hasEnded: true }] })));
+    await Promise.all([...jobs].map((jobId) => this.#turns.exchange(jobId, { lost: [{ session, hasEnded: true }] })));
   }
 
   #setPace(node: SocketNode, now: number): void {
@@ -143,14 +143,15 @@ export class JobCalls {
   async #forEachJob<Item extends LeaseProof>(
     node: SocketNode,
     items: readonly Item[],
-    take: (jobId: string, own: Item[]) => Promise<PartAnswer>,
+    exchange: (jobId: string, items: Item[]) => Promise<PartAnswer>,
   ): Promise<void> {
     const byJob = Map.groupBy(items, ({ lease }) => parseLeaseId(lease)?.job ?? "");
     await Promise.all(
-      [...byJob].map(async ([jobId, own]) => {
-        const cancel = this.#mayExist(node, own) ? (await take(jobId, own))?.cancel : own.map(({ lease }) => lease);
-        const mine = own.filter(({ lease }) => cancel?.includes(lease));
-        for (const { lease } of mine) this.#nodes.send(node, { type: "cancel", lease });
+      [...byJob].map(async ([jobId, ofJob]) => {
+        const mayExist = this.#mayExist(node, ofJob);
+        const cancel = mayExist ? (await exchange(jobId, ofJob))?.cancel : ofJob.map(({ lease }) => lease);
+        const cancelled = ofJob.filter(({ lease }) => cancel?.includes(lease));
+        for (const { lease } of cancelled) this.#nodes.send(node, { type: "cancel", lease });
       }),
     );
   }

@@ -15,11 +15,11 @@ it("runs a single turn of a job at a time, and sends later parts with the next t
     assigned: want.map(({ nodeId }) => [{ lease: nodeId } as never]),
   });
   const step = () => new Promise((resolve) => setTimeout(resolve, 0));
-  const first = turns.take("one", wants("n1"));
-  const other = turns.take("two", { alive: [] });
+  const first = turns.exchange("one", wants("n1"));
+  const other = turns.exchange("two", { alive: [] });
   await step();
-  const later = ["n2", "n3"].map((nodeId) => turns.take("one", wants(nodeId)));
-  const lost = turns.take("one", { lost: [{ session: "s", hasEnded: false }] });
+  const later = ["n2", "n3"].map((nodeId) => turns.exchange("one", wants(nodeId)));
+  const lost = turns.exchange("one", { lost: [{ session: "s", hasEnded: false }] });
   await step();
   expect(calls.map(({ jobId }) => jobId)).toEqual(["one", "two"]);
   calls[1]?.answer(null);

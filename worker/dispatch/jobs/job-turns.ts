@@ -1,5 +1,5 @@
-// The turns of a hub with its jobs. Each job has at most one running turn. Parts that arrive meanwhile are sent with
-// the next turn: a job with many nodes gets few calls, and no part waits for a timer.
+// The turns of a hub with its jobs. Each job has at most one running turn. Parts that arrive during a turn are sent
+// with the next turn: a job with many nodes gets few calls, and no part waits for a timer.
 import { EMPTY_TURN, type Turn, type TurnAnswer } from "../../rpc/turn.ts";
 
 type Part = Partial<Turn>;
@@ -18,12 +18,12 @@ export class JobTurns {
   }
 
   /** Sends a part with the next turn. The answer's `assigned` and `acks` belong to this part alone. */
-  async take(jobId: string, part: Part): Promise<PartAnswer> {
+  async exchange(jobId: string, part: Part): Promise<PartAnswer> {
     const known = this.#next.get(jobId);
     const parts = known?.parts ?? [];
     const [wanted, reported] = [parts.flatMap(({ want = [] }) => want), parts.flatMap(({ done = [] }) => done)];
     parts.push(part);
-    const answer = known?.answer ?? this.#take(jobId, parts);
+    const answer = known?.answer ?? this.#exchange(jobId, parts);
     if (!known) this.#next.set(jobId, { parts, answer });
     const whole = await answer;
     return (
@@ -35,7 +35,7 @@ export class JobTurns {
     );
   }
 
-  async #take(jobId: string, parts: readonly Part[]): Promise<PartAnswer> {
+  async #exchange(jobId: string, parts: readonly Part[]): Promise<PartAnswer> {
     // Without a running turn, this still waits for the end of the current step: a frame may have several parts.
     await this.#running.get(jobId);
     this.#next.delete(jobId);

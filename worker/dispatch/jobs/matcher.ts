@@ -1,17 +1,13 @@
 // Runs the matching: claims the tasks of its matches for their nodes, stores tickets, and sets the alarm.
 
 import { messageOf } from "#shared/log.ts";
-import type { TaskOutcome } from "#shared/protocol/frames.ts";
 import { signatureOf } from "#shared/protocol/requirements.ts";
 import { log } from "../../log.ts";
 import type { Advertised, TicketOffer } from "../../rpc/hub.ts";
-import type { Place, TaskReport } from "../../rpc/hub-reports.ts";
 import type { CloseReason } from "../admission/admission.ts";
 import type { NodeConnections, SocketNode } from "../connections/node-connections.ts";
 import type { Match } from "../matching/choose.ts";
-import type { Demand } from "../matching/demand.ts";
 import { Matching } from "../matching/matching.ts";
-import type { Allowance } from "../matching/nodes/node-limits.ts";
 import type { MatchingEvent } from "../matching/steps.ts";
 import { loadMatching, saveMatching } from "../matching/stored-matching.ts";
 import { ticketKey } from "../matching/waiting/tickets.ts";
@@ -34,7 +30,7 @@ type MatcherDeps = {
 export class Matcher {
   readonly #storage: DurableObjectStorage;
   readonly #deps: MatcherDeps;
-  readonly #matching: Matching<SocketNode>;
+  readonly matching: Matching<SocketNode>;
   #sweptAt = 0;
   #alarmAt = 0;
 
@@ -42,49 +38,9 @@ export class Matcher {
   constructor(storage: DurableObjectStorage, deps: MatcherDeps) {
     this.#storage = storage;
     this.#deps = deps;
-    this.#matching = new Matching(deps.nodes.roster);
+    this.matching = new Matching(deps.nodes.roster);
     const { tickets, profiles } = loadMatching(storage.kv);
-    this.#matching.restore(tickets, profiles, Date.now());
-  }
-
-  /** The number of tickets. */
-  get waiting(): number {
-    return this.#matching.waiting;
-  }
-
-  /** The waiting and running tasks by pool and class. */
-  demand(): Demand[] {
-    return this.#matching.demand(Date.now());
-  }
-
-  /** The place of a job's work; null: the job has no waiting task. */
-  place(jobId: string): Place | null {
-    return this.#matching.place(jobId, Date.now());
-  }
-
-  /** The tasks that have left their nodes. */
-  tasks(): TaskReport[] {
-    return this.#matching.tasks.report();
-  }
-
-  /** Records how the tasks of these leases ended, before their node releases them. */
-  ending(leases: readonly string[], outcome: TaskOutcome): void {
-    this.#matching.tasks.ending(leases, outcome);
-  }
-
-  /** Cordons or uncordons a node, from the next match on. */
-  cordon(nodeId: string, isCordoned: boolean): void {
-    this.#matching.limits.cordon(nodeId, isCordoned, Date.now());
-  }
-
-  /** The work that a node may get after its failures. */
-  allowanceOf(nodeId: string): Allowance {
-    return this.#matching.limits.allowanceOf(nodeId, Date.now());
-  }
-
-  /** Share of a node's recent work that failed by its fault, 0 to 1. */
-  scoreOf(nodeId: string): number {
-    return this.#matching.limits.scoreOf(nodeId);
+    this.matching.restore(tickets, profiles, Date.now());
   }
 
   /** Does not wait for the claims: they also concern other jobs. */
@@ -95,7 +51,7 @@ export class Matcher {
     claims.catch((error: unknown) => log.error("matching failed", { error: messageOf(error) }));
     const now = Date.now();
     const missing = offers.flatMap(({ count, requirements }) =>
-      count > 0 ? (this.#matching.missing(requirements, now) ?? []) : [],
+      count > 0 ? (this.matching.missing(requirements, now) ?? []) : [],
     );
     const { roster } = this.#deps.nodes;
     return {
@@ -135,7 +91,7 @@ export class Matcher {
 
   /** Takes a step. The caller claims its matches. */
   #decide(event: MatchingEvent<SocketNode>): readonly Match<SocketNode>[] {
-    const { matches, changed, writes, wakeAt } = this.#matching.step(event, Date.now());
+    const { matches, changed, writes, wakeAt } = this.matching.step(event, Date.now());
     for (const node of changed) this.#deps.nodes.update(node, {});
     // Same turn as the advertisement: tickets that are taken at once are never written to disk.
     saveMatching(this.#storage.kv, writes);

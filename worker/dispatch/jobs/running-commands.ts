@@ -11,7 +11,7 @@ type Answer = PromiseWithResolvers<CommandReport[]>;
 
 export class RunningCommands {
   readonly #nodes: NodeConnections;
-  readonly #asked = new Map<LeaseId, Answer>();
+  readonly #requested = new Map<LeaseId, Answer>();
 
   constructor(nodes: NodeConnections) {
     this.#nodes = nodes;
@@ -23,25 +23,25 @@ export class RunningCommands {
     const timer = setTimeout(() => {
       for (const answer of answers) answer?.resolve([]);
     }, LIMIT_MS);
-    const found = await Promise.all(answers.map((answer) => answer?.promise ?? []));
+    const reports = await Promise.all(answers.map((answer) => answer?.promise ?? []));
     clearTimeout(timer);
-    return found;
+    return reports;
   }
 
   /** Handles the answer of a node. */
   answered(node: SocketNode, { lease, commands }: NodeFrameOf<"running">): void {
-    if (this.#nodes.roster.holder(lease)?.nodeId === node.nodeId) this.#asked.get(lease)?.resolve(commands);
+    if (this.#nodes.roster.holder(lease)?.nodeId === node.nodeId) this.#requested.get(lease)?.resolve(commands);
   }
 
-  /** Requests that arrive meanwhile share the answer. */
+  /** Requests that arrive before the answer share it. */
   #ask(lease: LeaseId): Answer | null {
     const node = this.#nodes.roster.holder(lease);
     if (!node) return null;
-    const asked = this.#asked.get(lease);
-    if (asked) return asked;
+    const requested = this.#requested.get(lease);
+    if (requested) return requested;
     const answer: Answer = Promise.withResolvers();
-    this.#asked.set(lease, answer);
-    void answer.promise.then(() => this.#asked.delete(lease));
+    this.#requested.set(lease, answer);
+    void answer.promise.then(() => this.#requested.delete(lease));
     this.#nodes.send(node, { type: "look", lease });
     return answer;
   }

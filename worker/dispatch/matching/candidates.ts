@@ -58,12 +58,12 @@ export class Candidates<Node extends ConnectedNode> {
     const { avoid, avoidUntil } = ticket;
     if (avoid.length === 0 || now >= avoidUntil) return [];
     const avoided = avoid.filter((nodeId) => this.#acceptingAmong(profiles, nodeId) !== null);
-    return avoided.length < profiles.reduce((sum, { nodes }) => sum + nodes.accepting, 0) ? avoided : [];
+    return avoided.length < profiles.reduce((sum, { nodes }) => sum + nodes.accepting.size, 0) ? avoided : [];
   }
 
   #acceptingAmong(profiles: readonly RankedProfile<Node>[], nodeId: string): Node | null {
-    const node = this.#roster.acceptingNode(nodeId);
-    return node && profiles.some(({ nodes }) => nodes === this.#roster.profileOf(node)) ? node : null;
+    const node = this.#roster.get(nodeId);
+    return node && profiles.some(({ nodes }) => nodes.accepting.has(node)) ? node : null;
   }
 
   #profilesFor({ suits, near, ticket: { requirements, steady } }: Entry): readonly RankedProfile<Node>[] {

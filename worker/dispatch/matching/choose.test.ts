@@ -1,53 +1,22 @@
 import { describe, expect, it } from "vitest";
 import { parseLeaseId } from "#shared/ids.ts";
-import type { Profile } from "#shared/protocol/requirements.ts";
 import { Chooser } from "./choose.ts";
 import type { ConnectedNode } from "./nodes/connected-node.ts";
 import { Roster } from "./nodes/roster.ts";
 import { shareOf } from "./shares.ts";
-import { NO_REQUIREMENTS } from "./testing/simulated-fleet.ts";
+import { nodeOf, offerOf } from "./testing/simulated-fleet.ts";
 import { Accounts } from "./waiting/accounts.ts";
 import { TicketQueue } from "./waiting/ticket-queue.ts";
 import type { Ticket } from "./waiting/tickets.ts";
 
 const NOW = 10_000;
-const PROFILE: Profile = {
-  pool: "default",
-  region: null,
-  labels: [],
-  spot: false,
-  capabilities: { encoders: ["libx264"], muxers: [], filters: [], hardware: null },
-};
-const node = (nodeId: string, encode: number, inspect = 0): ConnectedNode => ({
-  nodeId,
-  session: `s-${nodeId}`,
-  profile: PROFILE,
-  free: { inspect, encode },
-  leases: {},
-  accounts: {},
-  draining: false,
-  heardAt: NOW,
-});
+const node = (nodeId: string, encode: number, inspect = 0): ConnectedNode => nodeOf(nodeId, { inspect, encode });
 const DRAINING = { ...node("drains", 0), draining: true };
 const ticket = (jobId: string, changes: Partial<Ticket> = {}): Ticket => ({
+  ...offerOf(jobId, { accountId: "account", since: NOW, preferUntil: NOW + 2000, avoidUntil: NOW + 60_000 }),
   jobId,
-  accountId: "account",
-  slotClass: "encode",
-  requirements: NO_REQUIREMENTS,
-  priority: 0,
-  weight: 1,
-  maxRunning: null,
-  maxPriority: null,
-  blamed: [],
-  steady: false,
   waitingSince: NOW,
   isCountOld: false,
-  count: 1,
-  since: NOW,
-  prefer: null,
-  preferUntil: NOW + 2000,
-  avoid: [],
-  avoidUntil: NOW + 60_000,
   advertisedAt: NOW,
   notBefore: 0,
   ...changes,

@@ -16,13 +16,13 @@ export type Match<Node> = { readonly ticket: Ticket; readonly node: Node; readon
 export type Choice<Node> = { readonly entry: Entry; readonly node: Node; readonly slots: number };
 
 /** Bands of a ticket's priority: beside tickets of other accounts, and among the tickets of its account. */
-type Bands = { readonly among: number; readonly own: number };
+type Bands = { readonly among: number; readonly within: number };
 /** A waiting ticket, its bands of priority, and the load of its account. */
 type Bid = { readonly entry: Entry; readonly bands: Bands; readonly load: number };
 /** A ticket and the node that should take it. */
 type Candidate<Node> = Bid & { readonly node: Node };
 /** The first candidates of a search by class. `noRoom`: some accounts had no room for other tickets. */
-type Found<Node> = Record<SlotClass, Candidate<Node> | null> & { noRoom: boolean };
+type Search<Node> = Record<SlotClass, Candidate<Node> | null> & { noRoom: boolean };
 /** True if a ticket comes before another one. */
 type Order = (bid: Bid, other: Bid) => boolean;
 
@@ -81,34 +81,35 @@ export class Chooser<Node extends ConnectedNode> {
   /** True for each class in which some node has a free slot for any work. */
   get #free(): Record<SlotClass, boolean> {
     const pools = [...this.#roster.profiles.pools()];
-    const isFree = (slotClass: SlotClass): boolean => pools.some((pool) => this.#roster.free(pool, slotClass) > 0);
+    const isFree = (slotClass: SlotClass): boolean => pools.some((pool) => this.#roster.sums.free(pool, slotClass) > 0);
     return { inspect: isFree("inspect"), encode: isFree("encode") };
   }
 
   /** Finds the first ticket of each class, in some order, that its account may run and a node may take. */
-  #search(othersWait: boolean, now: number, comesFirst: Order): Found<Node> {
-    const found: Found<Node> = { inspect: null, encode: null, noRoom: false };
+  #search(othersWait: boolean, now: number, comesFirst: Order): Search<Node> {
+    const first: Search<Node> = { inspect: null, encode: null, noRoom: false };
     const free = this.#free;
+    const { sums } = this.#roster;
     // Without a free slot for any work, a slot may still be held for a source.
     for (const [account, entries] of this.#queue.byAccount(!free.inspect && !free.encode)) {
-      if (quotaOf(account, this.#roster) < 1) continue;
-      const load = this.#accounts.loadOf(account, this.#roster.tasksOf(account.id), now);
+      if (quotaOf(account, sums) < 1) continue;
+      const load = this.#accounts.loadOf(account, sums.tasksOf(account.id), now);
       const rooms = new Map<string, number>();
       for (const entry of entries) {
         const { notBefore, slotClass, prefer, requirements } = entry.ticket;
         if (notBefore > now || (prefer === null && !free[slotClass])) continue;
         const bid = { entry, load, bands: bandsOf(entry.ticket, now) };
-        const first = found[slotClass];
-        if (first && !comesFirst(bid, first)) continue;
+        const other = first[slotClass];
+        if (other && !comesFirst(bid, other)) continue;
         const key = `${slotClass} ${requirements.pool}`;
-        const room = rooms.get(key) ?? roomOf(entry, this.#roster, othersWait);
+        const room = rooms.get(key) ?? roomOf(entry, sums, othersWait);
         rooms.set(key, room);
         const node = room < 1 ? null : this.#candidates.nodeFor(entry, now);
-        if (node) found[slotClass] = { ...bid, node };
-        found.noRoom ||= room < 1;
+        if (node) first[slotClass] = { ...bid, node };
+        first.noRoom ||= room < 1;
       }
     }
-    return found;
+    return first;
   }
 
   /**
@@ -139,7 +140,7 @@ export class Chooser<Node extends ConnectedNode> {
     const { slotClass, prefer, count } = entry.ticket;
     const hasSource = node.nodeId === prefer;
     const free = hasSource ? this.#roster.freeForSources(node, slotClass) : this.#roster.freeOf(node, slotClass);
-    return { entry, node, slots: Math.min(count, free, roomOf(entry, this.#roster, othersWait)) };
+    return { entry, node, slots: Math.min(count, free, roomOf(entry, this.#roster.sums, othersWait)) };
   }
 }
 
@@ -152,14 +153,14 @@ const bandOf = (priority: number): number => Math.min(BANDS - 1, Math.max(0, Mat
  */
 export function bandsOf({ priority, maxPriority, waitingSince }: Ticket, now: number): Bands {
   const risen = Math.floor(Math.max(0, now - waitingSince) / RISE_EVERY_MS);
-  const own = Math.min(BANDS - 1, bandOf(priority) + risen);
-  return { own, among: maxPriority === null ? bandOf(0) : Math.min(own, bandOf(maxPriority)) };
+  const within = Math.min(BANDS - 1, bandOf(priority) + risen);
+  return { within, among: maxPriority === null ? bandOf(0) : Math.min(within, bandOf(maxPriority)) };
 }
 
-/** Positive: the bands of the first ticket come first. Only tickets of the same account compare their own bands. */
+/** Positive: the bands of the first ticket come first. Only tickets of the same account compare their bands within it. */
 const byBands = (bid: Bid, other: Bid): number =>
   bid.bands.among - other.bands.among ||
-  (bid.entry.account === other.entry.account ? bid.bands.own - other.bands.own : 0);
+  (bid.entry.account === other.entry.account ? bid.bands.within - other.bands.within : 0);
 
 /** The order of turns. */
 function inTurn(bid: Bid, other: Bid): boolean {

@@ -1,28 +1,14 @@
 import { expect, it } from "vitest";
 import { leaseId, newJobId } from "#shared/ids.ts";
-import type { Profile } from "#shared/protocol/requirements.ts";
 import { Matching } from "./matching.ts";
 import type { ConnectedNode } from "./nodes/connected-node.ts";
 import { Roster } from "./nodes/roster.ts";
-import { offerOf } from "./testing/simulated-fleet.ts";
+import { nodeOf, offerOf } from "./testing/simulated-fleet.ts";
 
 const NOW = 1_000_000;
-const PROFILE: Profile = {
-  pool: "default",
-  region: null,
-  labels: [],
-  spot: false,
-  capabilities: { encoders: ["libx264"], muxers: [], filters: [], hardware: null },
-};
 const node = (nodeId: string, encode: number, leases: ConnectedNode["leases"] = {}): ConnectedNode => ({
-  nodeId,
-  session: `s-${nodeId}`,
-  profile: PROFILE,
-  free: { inspect: 0, encode },
+  ...nodeOf(nodeId, { inspect: 0, encode }),
   leases,
-  accounts: {},
-  draining: false,
-  heardAt: NOW,
 });
 const JOBS = Array.from({ length: 3 }, () => newJobId((count) => crypto.getRandomValues(new Uint8Array(count))));
 const offer = (jobId: string, count: number) => offerOf(jobId, { accountId: "account", count, since: NOW });

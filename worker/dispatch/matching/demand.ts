@@ -18,7 +18,7 @@ export type Demand = {
 
 /** The state of a hub that determines its demand. */
 export type DemandSource = {
-  readonly roster: Pick<Roster, "profiles" | "values" | "slots" | "free">;
+  readonly roster: Pick<Roster, "profiles" | "values" | "sums">;
   readonly tickets: readonly Ticket[];
   /** Average time of a task, in seconds. */
   readonly meanS: Readonly<Record<SlotClass, number>>;

@@ -146,7 +146,7 @@ describe("the order of work", () => {
     // Other accounts' tasks do not come first for ever. A node on probation gets chunks, too.
     const fleet = new SimulatedFleet();
     fleet.connect(waiting("join-early", 1));
-    expect([encodesOf(waiting("join-early", 1)), fleet.roster.slots("default", "encode")]).toEqual([1, 1]);
+    expect([encodesOf(waiting("join-early", 1)), fleet.roster.sums.slots("default", "encode")]).toEqual([1, 1]);
     fleet.roster.limit("a", 1);
     fleet.advertise(offerOf("j", { count: 3 }), offerOf("k", { count: 3, since: 1 }));
     expect(fleet.assigned.map(({ offer }) => offer.accountId)).toEqual(["j"]);
@@ -257,7 +257,7 @@ it.each(SEEDS)("runs all work where it fits, within quotas, and leaves no usable
     }
     checked = fleet.assigned.length;
     for (const [accountId, most] of Object.entries(quotas)) {
-      expect(fleet.roster.tasksOf(accountId)).toBeLessThanOrEqual(most ?? Infinity);
+      expect(fleet.roster.sums.tasksOf(accountId)).toBeLessThanOrEqual(most ?? Infinity);
     }
     for (const node of fleet.roster.values()) expect(node.free.encode).toBeGreaterThanOrEqual(0);
     expect(
@@ -279,7 +279,7 @@ function mayStart({ roster, now }: SimulatedFleet, offer: TicketOffer): boolean 
   const usable = all.some(({ nodeId }) => !isAvoided(nodeId)) ? all.filter(({ nodeId }) => !isAvoided(nodeId)) : all;
   const holds = now < offer.preferUntil && all.some(({ nodeId }) => nodeId === prefer && !isAvoided(nodeId));
   const free = usable.filter((node) => node.free.encode > 0 && (!holds || node.nodeId === prefer));
-  return free.length > 0 && (maxRunning === null || roster.tasksOf(accountId) < maxRunning);
+  return free.length > 0 && (maxRunning === null || roster.sums.tasksOf(accountId) < maxRunning);
 }
 
 it.each(SEEDS.slice(0, 3))("starves no work, whatever work comes later (seed %i)", (seed) => {

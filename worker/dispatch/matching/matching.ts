@@ -131,7 +131,7 @@ export class Matching<Node extends ConnectedNode> {
     if (now < this.#sweptAt + SWEEP_EVERY_MS) return;
     this.#sweptAt = now;
     this.#queue.removeStale(now);
-    this.#accounts.forgetIdle((account) => this.#queue.has(account) || this.roster.tasksOf(account.id) > 0, now);
+    this.#accounts.forgetIdle((account) => this.#queue.has(account) || this.roster.sums.tasksOf(account.id) > 0, now);
     this.#endsAt.hold = this.roster.endHolds(now);
   }
 

@@ -14,21 +14,21 @@ export function placeOf(jobId: string, { roster, tickets, meanS }: DemandSource,
   const mine = tickets.find((ticket) => ticket.jobId === jobId);
   if (!mine) return null;
   const { pool } = mine.requirements;
-  const { among, own } = bandsOf(mine, now);
+  const { among, within } = bandsOf(mine, now);
   const others = tickets.filter((ticket) => ticket.jobId !== jobId && ticket.requirements.pool === pool);
   const inTurn = others.filter((ticket) => bandsOf(ticket, now).among === among);
   const before = others.filter((ticket) => {
     const bands = bandsOf(ticket, now);
     if (ticket.accountId !== mine.accountId || bands.among !== among) return bands.among > among;
-    return bands.own === own ? isOlder(ticket, mine) : bands.own > own;
+    return bands.within === within ? isOlder(ticket, mine) : bands.within > within;
   });
   const weights = new Map([mine, ...inTurn].map(({ accountId, weight }) => [accountId, weight]));
   const share = mine.weight / [...weights.values()].reduce((sum, weight) => sum + weight, 0);
-  const slots = Math.min(roster.slots(pool, "encode") * share, mine.maxRunning ?? Infinity);
+  const slots = Math.min(roster.sums.slots(pool, "encode") * share, mine.maxRunning ?? Infinity);
   const secondsOf = ({ slotClass, count }: Ticket): number =>
     slotClass === "inspect" ? meanS.inspect + meanS.encode : count * meanS.encode;
   // Time until a slot is free: the running tasks end in succession.
-  const first = roster.free(pool, "encode") > 0 ? 0 : meanS.encode;
+  const first = roster.sums.free(pool, "encode") > 0 ? 0 : meanS.encode;
   const seconds = before.reduce((sum, ticket) => sum + secondsOf(ticket), first) / slots;
   return {
     ahead: new Set(before.map((ticket) => ticket.jobId)).size,

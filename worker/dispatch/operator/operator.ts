@@ -29,7 +29,7 @@ export class Operator implements HubReports {
     this.#deps = deps;
     this.#cordons = storedCordons(deps.kv);
     this.#gone = new GoneNodes(deps.kv);
-    for (const nodeId of this.#cordons.ids()) deps.matcher.cordon(nodeId, true);
+    for (const nodeId of this.#cordons.ids()) deps.matcher.matching.limits.cordon(nodeId, true, Date.now());
   }
 
   async nodes(): Promise<NodeReport[]> {
@@ -66,7 +66,7 @@ export class Operator implements HubReports {
     if (!node) return null;
     this.#cordons.delete(id);
     this.#gone.delete(id);
-    this.#deps.matcher.cordon(id, false);
+    this.#deps.matcher.matching.limits.cordon(id, false, Date.now());
     return node;
   }
 
@@ -75,7 +75,7 @@ export class Operator implements HubReports {
     if (!before) return null;
     if (!isCordoned) this.#cordons.delete(id);
     else if (!this.#cordons.get(id)) this.#cordons.set(id, { pool: before.pool, draining: null });
-    this.#deps.matcher.cordon(id, isCordoned);
+    this.#deps.matcher.matching.limits.cordon(id, isCordoned, Date.now());
     await this.#deps.matcher.match();
     return (await this.node(id)) ?? { ...before, state: "ready" };
   }
@@ -111,19 +111,20 @@ export class Operator implements HubReports {
       const key = [pool, state, hardware].join("\n");
       kinds.set(key, { pool, state, hardware, count: (kinds.get(key)?.count ?? 0) + 1 });
     }
-    const queues = matcher.demand().map(({ pool, slotClass, waiting, running, oldestMs, meanS }) => {
-      const free = nodes.roster.free(pool, slotClass);
+    const queues = matcher.matching.demand(Date.now()).map(({ pool, slotClass, waiting, running, oldestMs, meanS }) => {
+      const free = nodes.roster.sums.free(pool, slotClass);
       return { pool, slotClass, free, running, waiting, oldestWaitMs: oldestMs, meanTaskMs: meanS * 1000 };
     });
-    return { nodes: [...kinds.values()], queues, tasks: matcher.tasks(), fonts: [...fonts].sort() };
+    return { nodes: [...kinds.values()], queues, tasks: matcher.matching.tasks.report(), fonts: [...fonts].sort() };
   }
 
   #contextOf(node: SocketNode): NodeContext {
     const { matcher, nodes } = this.#deps;
+    const { limits } = matcher.matching;
     return {
       cordon: this.#cordons.get(node.nodeId),
-      allowance: matcher.allowanceOf(node.nodeId),
-      score: matcher.scoreOf(node.nodeId),
+      allowance: limits.allowanceOf(node.nodeId, Date.now()),
+      score: limits.scoreOf(node.nodeId),
       capabilities: nodes.capabilitiesOf(node.about),
     };
   }

@@ -4,6 +4,7 @@ import { parseLeaseId, waitsForOthers } from "#shared/ids.ts";
 import { Profile } from "#shared/protocol/requirements.ts";
 import { SLOT_CLASSES, type SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
 import { MAX_LEASES, MAX_SLOTS } from "#shared/report-limits.ts";
+import type { LeaseHolder, LeaseHolding } from "../../../rpc/hub.ts";
 
 /** The leases of a node, each with the class of its slot. */
 const HeldLeases = z.record(z.string(), z.enum(SLOT_CLASSES));
@@ -40,6 +41,12 @@ export function addSlots(
 export const accountOf = ({ accounts }: Pick<ConnectedNode, "accounts">, lease: string): string =>
   accounts[parseLeaseId(lease)?.job ?? ""] ?? "";
 
+/** State of a lease at its node. Another process of the node does not hold the lease. */
+export function holdingOf(node: ConnectedNode | null, { session, lease }: LeaseHolder): LeaseHolding {
+  if (!node) return "not-connected";
+  return node.session === session && Object.hasOwn(node.leases, lease) ? "held" : "not-held";
+}
+
 /** The number of running encodes. */
 export const busyEncodesOf = (leases: HeldLeases): number =>
   Object.entries(leases).filter(([lease, slotClass]) => slotClass === "encode" && !waitsForOthers(lease)).length;
@@ -55,6 +62,6 @@ export function holding(
 ): Pick<ConnectedNode, "leases" | "accounts"> {
   const all = { ...leases, ...Object.fromEntries(added.map(({ lease, slotClass }) => [lease, slotClass])) };
   const jobs = new Set<string>(Object.keys(all).map((lease) => parseLeaseId(lease)?.job ?? ""));
-  const known = Object.entries({ ...accounts, [jobId]: accountId }).filter(([job]) => jobs.has(job));
-  return { leases: all, accounts: Object.fromEntries(known) };
+  const ofJobs = Object.entries({ ...accounts, [jobId]: accountId }).filter(([job]) => jobs.has(job));
+  return { leases: all, accounts: Object.fromEntries(ofJobs) };
 }

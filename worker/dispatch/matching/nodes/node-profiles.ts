@@ -7,13 +7,13 @@ const SEEN_MS = 10 * 60_000;
 /** Maximum number of requirements whose ranks are cached: far more than a fleet has at a time. */
 const MAX_RANKED = 10_000;
 
-/** The connected nodes of a profile. */
+/** The nodes of a profile. */
 export type ProfileNodes<Node> = {
   readonly key: string;
   readonly profile: Profile;
   connected: number;
-  /** Number of nodes that accept work. */
-  accepting: number;
+  /** The nodes that accept work. */
+  readonly accepting: Set<Node>;
   /** Time at which the last node went; ms since 1970. */
   seenAt: number;
   /** Nodes by their number of free slots, in the order in which they reached that number. */
@@ -90,7 +90,7 @@ export class NodeProfiles<Node> {
     const known = this.#profiles.get(key);
     if (known) return known;
     const byFree = { inspect: new Map(), encode: new Map() };
-    const nodes = { key, profile, connected: 0, accepting: 0, seenAt: 0, byFree };
+    const nodes = { key, profile, connected: 0, accepting: new Set<Node>(), seenAt: 0, byFree };
     this.#profiles.set(key, nodes);
     this.#ranked.clear();
     return nodes;

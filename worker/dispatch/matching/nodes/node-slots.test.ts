@@ -1,23 +1,14 @@
 // Sources are fetched once: simulates a fleet in virtual time with the real matching.
 
 import { describe, expect, it, test } from "vitest";
-import type { Profile } from "#shared/protocol/requirements.ts";
-import type { SlotClass } from "#shared/protocol/tasks.ts";
+import type { SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
 import { randomOf } from "#shared/testing/random.ts";
 import type { Match } from "../choose.ts";
 import { Matching } from "../matching.ts";
-import { offerOf } from "../testing/simulated-fleet.ts";
-import { addSlots, type ConnectedNode } from "./connected-node.ts";
+import { nodeOf, offerOf } from "../testing/simulated-fleet.ts";
+import { addSlots, type ConnectedNode, type HeldLeases } from "./connected-node.ts";
 import { type Claim, slotsOf } from "./node-slots.ts";
 import { HOLD_MS, Roster } from "./roster.ts";
-
-const PROFILE: Profile = {
-  pool: "default",
-  region: null,
-  labels: [],
-  spot: false,
-  capabilities: { encoders: ["libx264"], muxers: [], filters: [], hardware: null },
-};
 
 type Fleet = {
   readonly nodes: number;
@@ -95,11 +86,7 @@ function simulate({ nodes, jobs, everyMs, fetchMs, encodeMs, late }: Fleet): {
     step({ kind: "look" });
   };
 
-  for (let at = 0; at < nodes; at++) {
-    const free = { inspect: 32, encode: 1 };
-    const of = { session: "s", profile: PROFILE, leases: {}, accounts: {}, draining: false, heardAt: 0 };
-    roster.add({ nodeId: `n${at}`, free, ...of });
-  }
+  for (let at = 0; at < nodes; at++) roster.add(nodeOf(`n${at}`, { inspect: 32, encode: 1 }));
   let at = 0;
   for (let job = 0; job < jobs; job++) {
     at += -Math.log(1 - random()) * everyMs;
@@ -138,27 +125,26 @@ describe("source fetches", () => {
   });
 });
 
-const of = { nodeId: "n", session: "s", profile: PROFILE, accounts: {}, draining: false, heardAt: 0 };
-const freeOf = (node: Pick<ConnectedNode, "free" | "leases">, claims: readonly Claim[] = []) =>
-  slotsOf({ ...of, ...node }, { claims, limit: null, isHolding: () => true }).free;
+const freeOf = (free: SlotCounts, leases: HeldLeases = {}, claims: readonly Claim[] = []) =>
+  slotsOf({ ...nodeOf("n", free), leases }, { claims, limit: null, isHolding: () => true }).free;
 
 it("gives no slot to an inspection while the job of a match may claim that slot for an encode", () => {
   const claim: Claim = { ticket: { slotClass: "encode", accountId: "a" }, slots: 1 };
-  expect(freeOf({ free: { inspect: 1, encode: 0 }, leases: {} }, [claim]).inspect).toBe(0);
+  expect(freeOf({ inspect: 1, encode: 0 }, {}, [claim]).inspect).toBe(0);
 });
 
 it("holds an encode slot for each source that is being fetched", () => {
   const leases = { "A.inspect.1": "inspect", "B.encode.1": "encode" } as const;
-  expect(freeOf({ free: { inspect: 31, encode: 3 }, leases })).toEqual({ inspect: 2, encode: 2 });
-  expect(freeOf({ free: { inspect: 31, encode: 0 }, leases })).toEqual({ inspect: 0, encode: 0 });
-  expect(freeOf({ free: { inspect: 4, encode: 0 }, leases: {} })).toEqual({ inspect: 4, encode: 0 });
+  expect(freeOf({ inspect: 31, encode: 3 }, leases)).toEqual({ inspect: 2, encode: 2 });
+  expect(freeOf({ inspect: 31, encode: 0 }, leases)).toEqual({ inspect: 0, encode: 0 });
+  expect(freeOf({ inspect: 4, encode: 0 })).toEqual({ inspect: 4, encode: 0 });
 });
 
 it("holds no slot for a source that takes too long", () => {
   const roster = new Roster();
   const matching = new Matching(roster);
   const leases = { "AAAAAAAAAAAAAA.inspect.1": "inspect" as const };
-  roster.add({ ...of, free: { inspect: 31, encode: 1 }, leases });
+  roster.add({ ...nodeOf("n", { inspect: 31, encode: 1 }), leases });
   const offers = [offerOf("b")];
   const { matches, wakeAt } = matching.step({ kind: "advertise", offers }, 20_000);
   expect([matches, wakeAt]).toEqual([[], 20_000 + HOLD_MS]);

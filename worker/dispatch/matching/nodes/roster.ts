@@ -2,11 +2,11 @@
 // of the node replaces its part.
 import { parseLeaseId } from "#shared/ids.ts";
 import { SLOT_CLASSES, type SlotClass, type SlotCounts } from "#shared/protocol/tasks.ts";
-import type { LeaseHolder, LeaseHolding } from "../../../rpc/hub.ts";
 import { addTo, removeFrom } from "../sets.ts";
 import { accountOf, type ConnectedNode, type HeldLeases } from "./connected-node.ts";
 import { NodeProfiles, type ProfileNodes } from "./node-profiles.ts";
-import { type Claim, type NodeRules, type NodeSlots, type SlotUse, slotsOf } from "./node-slots.ts";
+import { type Claim, type NodeRules, type NodeSlots, slotsOf } from "./node-slots.ts";
+import { SlotSums } from "./slot-sums.ts";
 
 /** Maximum time of a hold of an encode slot: a slower source does not keep a machine idle. */
 export const HOLD_MS = 5 * 60_000;
@@ -31,34 +31,14 @@ type Member<Node> = {
 
 export class Roster<Node extends ConnectedNode = ConnectedNode> {
   readonly profiles = new NodeProfiles<Node>();
+  readonly sums = new SlotSums();
   readonly #members = new Map<string, Member<Node>>();
   readonly #holders = new Map<string, Node>();
   readonly #limits = new Map<string, NodeRules["limit"]>();
   /** End of each hold of an encode slot by an inspection, and the time of the last search for ended holds. */
   #holdsUntil: ReadonlyMap<string, number> = new Map();
   #searchedAt = 0;
-  readonly #sums = new Map<string, number>();
   #ended: EndedLease[] = [];
-
-  /** The number of slots of a class, free or in use, of a pool's nodes that accept work. */
-  slots(pool: string, slotClass: SlotClass): number {
-    return this.#sums.get(`slots ${slotClass} ${pool}`) ?? 0;
-  }
-
-  /** The number of these nodes' free slots for any work. */
-  free(pool: string, slotClass: SlotClass): number {
-    return this.#sums.get(`free ${slotClass} ${pool}`) ?? 0;
-  }
-
-  /** The number of these nodes' slots that an account uses, including the slots of running claims. */
-  held(pool: string, use: SlotUse, accountId: string): number {
-    return this.#sums.get(`${use} ${pool} ${accountId}`) ?? 0;
-  }
-
-  /** The number of an account's tasks on all nodes, including tasks of running claims. */
-  tasksOf(accountId: string): number {
-    return this.#sums.get(`tasks ${accountId}`) ?? 0;
-  }
 
   values(): Node[] {
     return [...this.#members.values()].map(({ node }) => node);
@@ -74,21 +54,9 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
     return member?.slots.accepts ? member.node : null;
   }
 
-  /** The connected nodes with the profile of a node. */
-  profileOf(node: Node): ProfileNodes<Node> | null {
-    return this.#memberOf(node)?.profile ?? null;
-  }
-
   /** The node that holds a lease. */
   holder(lease: string): Node | null {
     return this.#holders.get(lease) ?? null;
-  }
-
-  /** State of a lease at its node. Another process of the node does not hold the lease. */
-  holding({ nodeId, session, lease }: LeaseHolder): LeaseHolding {
-    const node = this.get(nodeId);
-    if (!node) return "not-connected";
-    return node.session === session && Object.hasOwn(node.leases, lease) ? "held" : "not-held";
   }
 
   /** The number of a node's free slots of a class for any work. */
@@ -210,27 +178,14 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
   }
 
   /** Adds the part of a node to the sums (1), or subtracts it (-1). */
-  #count({ node, profile, slots: { accepts, uses, free, forSources } }: Member<Node>, sign: 1 | -1): void {
-    const { pool } = node.profile;
-    for (const { use, accountId, slots } of uses) {
-      if (use !== "held encode") this.#add(`tasks ${accountId}`, sign * slots);
-      if (!accepts) continue;
-      this.#add(`${use} ${pool} ${accountId}`, sign * slots);
-      this.#add(`slots ${use} ${pool}`, sign * slots);
-    }
-    if (!accepts) return;
-    profile.accepting += sign;
+  #count({ node, profile, slots }: Member<Node>, sign: 1 | -1): void {
+    this.sums.count(slots, node.profile.pool, sign);
+    if (!slots.accepts) return;
+    if (sign > 0) profile.accepting.add(node);
+    else profile.accepting.delete(node);
+    const update = sign > 0 ? addTo : removeFrom;
     for (const slotClass of SLOT_CLASSES) {
-      this.#add(`slots ${slotClass} ${pool}`, sign * forSources[slotClass]);
-      this.#add(`free ${slotClass} ${pool}`, sign * free[slotClass]);
-      const update = sign > 0 ? addTo : removeFrom;
-      if (free[slotClass] > 0) update(profile.byFree[slotClass], free[slotClass], node);
+      if (slots.free[slotClass] > 0) update(profile.byFree[slotClass], slots.free[slotClass], node);
     }
-  }
-
-  #add(name: string, count: number): void {
-    const sum = (this.#sums.get(name) ?? 0) + count;
-    if (sum === 0) this.#sums.delete(name);
-    else this.#sums.set(name, sum);
   }
 }
