@@ -13,7 +13,7 @@ const SIZE_BYTES = 50e6;
 /** 20 kB/s, just above the rate below which a node aborts a transfer. */
 const DRIP = { bytes: 2000, everyMs: 100 };
 /**
- * After five minutes, the hub holds no encode slot for the inspections (worker/dispatch/matching/nodes/held-slots.ts).
+ * After five minutes, the hub holds no encode slot for the inspections (worker/dispatch/matching/nodes/roster.ts).
  */
 const ACCOUNT_LIMIT_MS = 450_000;
 

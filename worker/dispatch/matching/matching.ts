@@ -1,21 +1,41 @@
 // Matches the jobs' tickets with free slots of nodes: (state, event, now) → matches, writes, and the time of the next
 // look. The hub does everything else: sockets, storage, calls, alarms, and changes of the roster's nodes.
 import type { Requirements } from "#shared/protocol/requirements.ts";
+import type { SlotClass } from "#shared/protocol/tasks.ts";
 import type { TicketOffer } from "../../rpc/hub.ts";
 import type { Place } from "../../rpc/hub-reports.ts";
 import { type Choice, Chooser, type Match } from "./choose.ts";
-import { type Demand, type DemandSource, demandOf } from "./demand.ts";
+import { type Demand, type DemandSource, demandOf, placeOf } from "./demand.ts";
 import { type ConnectedNode, holding } from "./nodes/connected-node.ts";
 import { NodeLimits } from "./nodes/node-limits.ts";
 import type { StoredProfile } from "./nodes/node-profiles.ts";
 import type { Roster } from "./nodes/roster.ts";
-import { placeOf } from "./place.ts";
 import { missingOf } from "./ranks.ts";
-import { type Claimed, type MatchingEvent, STORED_PREFIXES, type Step, type Write } from "./steps.ts";
+import { STORED_PREFIXES, type Write } from "./stored-matching.ts";
 import { Tasks } from "./tasks.ts";
 import { Accounts } from "./waiting/accounts.ts";
 import { TicketQueue } from "./waiting/ticket-queue.ts";
 import { fingerprint, type Ticket, ticketKey } from "./waiting/tickets.ts";
+
+export type Claimed = readonly { readonly lease: string; readonly slotClass: SlotClass }[];
+
+export type MatchingEvent<Node> =
+  /** A job advertises. */
+  | { readonly kind: "advertise"; readonly offers: readonly TicketOffer[] }
+  /** The job of a match was called for tasks; `claimed` is null if the job was not reachable. */
+  | { readonly kind: "claimed"; readonly match: Match<Node>; readonly claimed: Claimed | null }
+  /** Nodes of the roster were added, changed or removed, or time has passed. */
+  | { readonly kind: "look" };
+
+export type Step<Node> = {
+  /** Matches to claim from their jobs. Their slots are already taken. */
+  readonly matches: readonly Match<Node>[];
+  /** Nodes of the roster that have changed. */
+  readonly changed: readonly Node[];
+  readonly writes: readonly Write[];
+  /** Time of the next look, in ms since 1970; null: only at the next event. */
+  readonly wakeAt: number | null;
+};
 
 /** Delay of a ticket after its job was not reachable. */
 const CLAIM_RETRY_MS = 1000;

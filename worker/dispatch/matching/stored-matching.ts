@@ -2,8 +2,12 @@
 import * as z from "zod";
 import { Profile } from "#shared/protocol/requirements.ts";
 import type { StoredProfile } from "./nodes/node-profiles.ts";
-import { STORED_PREFIXES, type Write } from "./steps.ts";
 import { Ticket } from "./waiting/tickets.ts";
+
+/** A row that the hub stores; null deletes it. */
+export type Write = readonly [key: string, value: Ticket | StoredProfile | null];
+
+export const STORED_PREFIXES = { tickets: "ticket:", profiles: "profile:" } as const;
 
 const StoredProfileRow = z.object({ profile: Profile, isConnected: z.boolean(), seenAt: z.number() });
 

@@ -4,10 +4,9 @@ import type { Profile, Requirements } from "#shared/protocol/requirements.ts";
 import type { SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
 import type { TicketOffer } from "../../../rpc/hub.ts";
 import type { Match } from "../choose.ts";
-import { Matching } from "../matching.ts";
+import { Matching, type MatchingEvent } from "../matching.ts";
 import { addSlots, type ConnectedNode } from "../nodes/connected-node.ts";
 import { Roster } from "../nodes/roster.ts";
-import type { MatchingEvent } from "../steps.ts";
 
 export const PROFILE: Profile = {
   pool: "default",
@@ -52,9 +51,11 @@ export const offerOf = (name: string, changes: Partial<TicketOffer> = {}): Ticke
   ...changes,
 });
 
-type Running = { readonly lease: string; readonly nodeId: string; readonly endsAt: number; readonly accountId: string };
 /** A task that a node got. */
 export type Assigned = { readonly offer: TicketOffer; readonly nodeId: string; readonly at: number };
+type Running = Assigned & { readonly lease: string; readonly endsAt: number };
+/** Handles a task that ends. `release` gives back its slot. */
+type OnEnd = (task: Assigned, release: () => void) => void;
 
 export class SimulatedFleet {
   readonly matching: Matching<ConnectedNode>;
@@ -64,11 +65,18 @@ export class SimulatedFleet {
   now = 1_000_000;
   readonly #remaining = new Map<string, { readonly offer: TicketOffer; count: number }>();
   readonly #secondsOf: (offer: TicketOffer) => number;
+  readonly #onEnd: OnEnd;
   readonly #running: Running[] = [];
   #leases = 0;
   wakeAt: number | null = null;
 
-  constructor(secondsOf: (offer: TicketOffer) => number = () => 60) {
+  constructor(
+    secondsOf: (offer: TicketOffer) => number = () => 60,
+    onEnd: OnEnd = (_, release) => {
+      release();
+    },
+  ) {
+    this.#onEnd = onEnd;
     this.matching = new Matching(this.roster);
     this.#secondsOf = secondsOf;
   }
@@ -93,17 +101,20 @@ export class SimulatedFleet {
 
   /** Advances to the next end of a task or opening of a ticket. Returns false if nothing is left. */
   advance(): boolean {
-    const next = Math.min(...this.#running.map(({ endsAt }) => endsAt), this.wakeAt ?? Infinity);
+    const next = this.nextAt;
     if (next === Infinity) return false;
     this.now = Math.max(this.now, next);
-    for (const ended of this.#running.filter(({ endsAt }) => endsAt <= this.now)) this.#end(ended);
+    for (const task of this.#running.filter(({ endsAt }) => endsAt <= this.now)) {
+      this.#running.splice(this.#running.indexOf(task), 1);
+      this.#onEnd(task, () => this.#release(task));
+    }
     this.step({ kind: "look" });
     return true;
   }
 
-  /** Time at which the next task ends; Infinity: never. */
-  get nextEndAt(): number {
-    return Math.min(...this.#running.map(({ endsAt }) => endsAt));
+  /** Time of the next end of a task or opening of a ticket; Infinity: never. */
+  get nextAt(): number {
+    return Math.min(...this.#running.map(({ endsAt }) => endsAt), this.wakeAt ?? Infinity);
   }
 
   waiting(): TicketOffer[] {
@@ -120,18 +131,18 @@ export class SimulatedFleet {
       const seconds = this.#secondsOf(ticket);
       this.used.set(ticket.accountId, (this.used.get(ticket.accountId) ?? 0) + seconds);
       const endsAt = this.now + seconds * 1000;
-      this.#running.push({ lease, nodeId: node.nodeId, endsAt, accountId: ticket.accountId });
-      this.assigned.push({ offer: ticket, nodeId: node.nodeId, at: this.now });
+      const task = { offer: ticket, nodeId: node.nodeId, at: this.now };
+      this.#running.push({ ...task, lease, endsAt });
+      this.assigned.push(task);
       return { lease, slotClass: ticket.slotClass };
     });
     this.step({ kind: "claimed", match, claimed: leases });
   }
 
-  #end(ended: Running): void {
-    this.#running.splice(this.#running.indexOf(ended), 1);
-    const node = this.roster.get(ended.nodeId);
+  #release({ lease, nodeId }: Running): void {
+    const node = this.roster.get(nodeId);
     if (!node) return;
-    const { [ended.lease]: slotClass = "encode", ...leases } = node.leases;
+    const { [lease]: slotClass = "encode", ...leases } = node.leases;
     const offered = { inspect: 0, encode: 0, [slotClass]: 1 };
     this.roster.change(node, { leases, free: addSlots({ free: node.free, leases }, offered) });
   }
