@@ -157,7 +157,7 @@ export function bandsOf({ priority, maxPriority, waitingSince }: Ticket, now: nu
   return { within, among: maxPriority === null ? bandOf(0) : Math.min(within, bandOf(maxPriority)) };
 }
 
-/** Positive: the bands of the first ticket come first. Only tickets of the same account compare their bands within it. */
+/** Positive: the bands of the first ticket come first. Only tickets of the same account compare `within`. */
 const byBands = (bid: Bid, other: Bid): number =>
   bid.bands.among - other.bands.among ||
   (bid.entry.account === other.entry.account ? bid.bands.within - other.bands.within : 0);

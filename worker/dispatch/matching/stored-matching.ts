@@ -1,7 +1,6 @@
 // Stores the state of the matching: tickets, and the profiles of seen nodes.
-import * as z from "zod";
-import { Profile } from "#shared/protocol/requirements.ts";
-import type { StoredProfile } from "./nodes/node-profiles.ts";
+import type * as z from "zod";
+import { StoredProfile } from "./nodes/node-profiles.ts";
 import { Ticket } from "./waiting/tickets.ts";
 
 /** A row that the hub stores; null deletes it. */
@@ -9,13 +8,11 @@ export type Write = readonly [key: string, value: Ticket | StoredProfile | null]
 
 export const STORED_PREFIXES = { tickets: "ticket:", profiles: "profile:" } as const;
 
-const StoredProfileRow = z.object({ profile: Profile, isConnected: z.boolean(), seenAt: z.number() });
-
 /** Reads the stored state. Rows that cannot be read are deleted: jobs advertise again, and nodes connect again. */
 export function loadMatching(kv: SyncKvStorage): { tickets: Ticket[]; profiles: StoredProfile[] } {
   return {
     tickets: load(kv, STORED_PREFIXES.tickets, Ticket),
-    profiles: load(kv, STORED_PREFIXES.profiles, StoredProfileRow),
+    profiles: load(kv, STORED_PREFIXES.profiles, StoredProfile),
   };
 }
 

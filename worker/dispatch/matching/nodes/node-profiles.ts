@@ -1,5 +1,6 @@
 // The profiles of the nodes of the last minutes. A fleet has tens of profiles.
-import { type Profile, profileKey } from "#shared/protocol/requirements.ts";
+import * as z from "zod";
+import { Profile, profileKey } from "#shared/protocol/requirements.ts";
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 
 /** A profile belongs to the fleet for this time after its last node has gone. */
@@ -22,7 +23,8 @@ export type ProfileNodes<Node> = {
 export type RankedProfile<Node> = { readonly rank: number; readonly nodes: ProfileNodes<Node> };
 
 /** A profile as the hub stores it, so that a restarted hub knows the fleet. */
-export type StoredProfile = { readonly profile: Profile; readonly isConnected: boolean; readonly seenAt: number };
+export const StoredProfile = z.object({ profile: Profile, isConnected: z.boolean(), seenAt: z.number() });
+export type StoredProfile = z.infer<typeof StoredProfile>;
 
 export class NodeProfiles<Node> {
   readonly #profiles = new Map<string, ProfileNodes<Node>>();
