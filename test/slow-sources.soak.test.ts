@@ -1,10 +1,9 @@
 // Sources that arrive slowly, from hosts without ranges, do not block encodes of other accounts.
 import { readFileSync } from "node:fs";
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { basicAuth } from "../local/stack/access.ts";
-import { fileFolder } from "./fixtures.ts";
+import { fileFolder, startServer, untilEnd } from "./fixtures.ts";
 import { look } from "./look.ts";
 import { makeClip } from "./media.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
@@ -20,32 +19,31 @@ const ACCOUNT_LIMIT_MS = 450_000;
 let stack: TestStack;
 let clip: Buffer;
 const slow = new Set<ServerResponse>();
-const host = createServer((request, response) => {
-  if (request.url === "/clip.mp4") return void response.end(clip);
-  response.writeHead(200, { "content-type": "video/mp4", "content-length": SIZE_BYTES });
-  slow.add(response.on("close", () => slow.delete(response)));
-});
+const host = untilEnd(
+  await startServer((request, response) => {
+    if (request.url === "/clip.mp4") return void response.end(clip);
+    response.writeHead(200, { "content-type": "video/mp4", "content-length": SIZE_BYTES });
+    slow.add(response.on("close", () => slow.delete(response)));
+  }),
+);
 const drip = setInterval(() => {
   for (const response of slow) response.write(Buffer.alloc(DRIP.bytes));
 }, DRIP.everyMs);
 const folder = fileFolder();
 
 beforeAll(async () => {
-  await new Promise<void>((listening) => host.listen(0, "127.0.0.1", listening));
   clip = readFileSync(await makeClip("silent.mp4", folder));
   stack = await startTestStack({ nodes: 1 });
 });
 afterAll(async () => {
   clearInterval(drip);
   await stack?.stop();
-  host.closeAllConnections();
-  host.close();
 });
 
 it(
   "encodes another account's video while the only node fetches four slow sources",
   async () => {
-    const urlOf = (path: string): string => `http://127.0.0.1:${(host.address() as AddressInfo).port}/${path}`;
+    const urlOf = (path: string): string => `${host.origin}/${path}`;
     const jobOf = (path: string) => ({
       input: { url: urlOf(path) },
       outputs: { "mp4:64x64": { path: `${path}.mp4` } },

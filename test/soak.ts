@@ -13,9 +13,7 @@ const soak = (...paths: string[]): Run => ({ env: { COPRA_SOAK: "1" }, argv: [..
 
 const PARTS: Readonly<Record<string, readonly Run[]>> = {
   formats: [soak("encoder-node/ffmpeg/plans/matrix")],
-  system: ["hostile", "dashboard", "streams", "load", "slow-sources", "wrangler-dev"].map((name) =>
-    soak(`test/${name}`),
-  ),
+  system: ["hostile", "streams", "load", "slow-sources", "wrangler-dev"].map((name) => soak(`test/${name}`)),
   quality: [soak("encoder-node/quality"), soak("encoder-node/testing"), soak("encoder-node/source/outline")],
   "control-plane": Array.from({ length: SHARES }, (_, at) => ({
     env: {},

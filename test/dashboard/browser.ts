@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import type axe from "axe-core";
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { launchChromium } from "../players/chromium.ts";
-import { type SharedStack, startTestStack, type TestStack } from "../stack.ts";
+import type { SharedStack } from "../stack.ts";
 
 declare global {
   interface Window {
@@ -73,24 +73,6 @@ export async function openDashboard(
     await browser.close();
   };
   return { browser, url: `${origin}/dashboard`, open, link: (as) => newLink(stack, as), complaints, close };
-}
-
-export type DashboardStack = DashboardBrowser & { readonly stack: TestStack };
-
-/** Starts a separate system with the dashboard. */
-export async function startDashboard(options: { readonly nodes?: number } = {}): Promise<DashboardStack> {
-  const stack = await startTestStack(options);
-  try {
-    const opened = await openDashboard(stack, [stack.s3.endpoint]);
-    const close = async (): Promise<void> => {
-      await opened.close();
-      await stack.stop();
-    };
-    return { ...opened, stack, close };
-  } catch (error) {
-    await stack.stop();
-    throw error;
-  }
 }
 
 const contextOptions = ({ width = 1280, height = 800, theme = "light", reducedMotion }: Visit) =>

@@ -325,11 +325,12 @@ describe("settings", () => {
 
 it("requests no player for the first page", async () => {
   const page = await dashboard.open();
-  const paths: string[] = [];
-  page.on("request", (request) => paths.push(new URL(request.url()).pathname));
+  const requested: string[] = [];
+  page.on("request", (request) => requested.push(new URL(request.url()).pathname.replace("/dashboard", "")));
   await page.reload();
   await page.locator("main tbody tr").first().waitFor();
-  expect(paths.filter((path) => /^\/assets\/.*(player|hls|dash-)/.test(path))).toEqual([]);
+  expect(requested.length).toBeGreaterThan(1);
+  expect(requested.filter((path) => /player|hls|dash-/.test(path))).toEqual([]);
 });
 
 it("violates no policy, has no script errors and calls no other host on any page", () =>

@@ -6,7 +6,7 @@ import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { origin } from "../../local/home/constants.ts";
 
-export type ProxiedRequest = { readonly method: string; readonly path: string; readonly range: string | undefined };
+export type ProxiedRequest = { readonly method: string; readonly path: string };
 
 /**
  * Nothing moves until the promise resolves: from the start, or after this many bytes of the request's body. Then the
@@ -56,8 +56,8 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   let isDisconnected = false;
 
   const server = createServer((request, response) => {
-    const { method = "GET", url: path = "/", headers, socket } = request;
-    const seen = { method, path, range: headers.range };
+    const { method = "GET", url: path = "/", socket } = request;
+    const seen = { method, path };
     requests.push(seen);
     response.on("error", () => {});
     serve(target, request, response, rule?.(seen) ?? null).catch(() => socket.destroy());

@@ -19,14 +19,8 @@ export type NodeConnection = {
   close(): Promise<void>;
 };
 
-/**
- * Listens on a free loopback port for a node whose control plane is at `origin`. `rewrite` changes the node's socket
- * messages.
- */
-export async function startNodeConnection(
-  origin: string,
-  rewrite: (text: string) => string = (text) => text,
-): Promise<NodeConnection> {
+/** Listens on a free loopback port for a node whose control plane is at `origin`. */
+export async function startNodeConnection(origin: string): Promise<NodeConnection> {
   const messages: WireMessage[] = [];
   const server = createServer((request, response) => {
     forward(request, response, origin, messages).catch(() => response.destroy());
@@ -40,14 +34,8 @@ export async function startNodeConnection(
     upstream.once("error", () => socket.destroy());
     upstream.once("open", () => {
       sockets.handleUpgrade(request, socket, head, (node) => {
-        tie(node, upstream, (text) => {
-          messages.push({ by: "node", where: "socket", text });
-          return rewrite(text);
-        });
-        tie(upstream, node, (text) => {
-          messages.push({ by: "control plane", where: "socket", text });
-          return text;
-        });
+        tie(node, upstream, (text) => messages.push({ by: "node", where: "socket", text }));
+        tie(upstream, node, (text) => messages.push({ by: "control plane", where: "socket", text }));
       });
     });
   });
@@ -64,8 +52,11 @@ export async function startNodeConnection(
   };
 }
 
-function tie(from: WebSocket, to: WebSocket, passed: (text: string) => string): void {
-  from.on("message", (data) => to.send(passed(data.toString())));
+function tie(from: WebSocket, to: WebSocket, record: (text: string) => void): void {
+  from.on("message", (data) => {
+    record(data.toString());
+    to.send(data.toString());
+  });
   from.on("close", () => to.close());
   from.on("error", () => to.terminate());
 }
