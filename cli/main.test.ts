@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fileFolder } from "../test/fixtures.ts";
+import { describe, expect, it } from "vitest";
+import { fileFolder, untilEnd } from "../test/fixtures.ts";
 import { COMMANDS } from "./table/commands.ts";
-import { type FakeService, failure, startFakeService } from "./testing/fake-service.ts";
+import { failure, startFakeService } from "./testing/fake-service.ts";
 import { bareEnvironment, runCli, startCli } from "./testing/run-cli.ts";
 
 const JOB = {
@@ -55,13 +55,11 @@ const stream = (events: readonly [string, unknown][]) => (_: unknown, response: 
 };
 
 const folder = fileFolder();
-let service: FakeService;
-let env: Record<string, string>;
 /** No process gets this port: it is outside the range of ports that the system chooses. */
 const CLOSED_URL = "http://127.0.0.1:2";
 
-beforeAll(async () => {
-  service = await startFakeService({
+const service = untilEnd(
+  await startFakeService({
     "POST /v2/probes": { status: 202, json: { ...PROBE, status: "running" } },
     [`GET /v2/probes/${PROBE.id}`]: { json: PROBE_DONE },
     "GET /v2/admin/nodes": { json: { nodes: NODES } },
@@ -95,12 +93,9 @@ beforeAll(async () => {
       json: { url: "https://copra.test/dashboard#once=x", expires_at: "2026-11-23T00:00:00Z" },
     },
     "POST /v2/jobs/cancel": { json: { jobs: [{ id: "a", status: "job.aborted" }], has_more: false } },
-  });
-  env = { ...bareEnvironment(folder), COPRA_URL: service.url, COPRA_API_KEY: "k-test" };
-});
-afterAll(async () => {
-  await service?.close();
-});
+  }),
+);
+const env = { ...bareEnvironment(folder), COPRA_URL: service.url, COPRA_API_KEY: "k-test" };
 
 describe("exit codes", () => {
   it.each<[number, string, RegExp]>([

@@ -1,21 +1,16 @@
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterEach, expect, it } from "vitest";
+import { expect } from "vitest";
 import type { NodeList } from "../../client/index.ts";
+import { it, type TestServer } from "../../test/fixtures.ts";
 import { fleetCheck, serviceChecks } from "./service-checks.ts";
 
-let server: Server | undefined;
-afterEach(() => server?.close());
-
 /** Runs the checks on a service with this response to `GET /v2/health/ready`. */
-async function checksOf(status: number, body: object) {
-  server = createServer((request, response) => {
+async function checksOf(server: TestServer, status: number, body: object) {
+  server.handle((request, response) => {
     const isReady = request.url === "/v2/health/ready";
     response.writeHead(isReady ? status : 200, { "content-type": "application/json" });
     response.end(JSON.stringify(isReady ? body : { status: "ok", nodes: 1 }));
   });
-  await new Promise<void>((resolve) => server?.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = server.origin;
   const context = { env: {}, globals: { url }, signal: new AbortController().signal, now: Date.now };
   return serviceChecks(context as unknown as Parameters<typeof serviceChecks>[0]);
 }
@@ -25,11 +20,11 @@ const notReady = {
   error_code: "service_unavailable",
   message: "The service is not ready: the database does not answer",
 };
-it.each<[string, number, object, object[]]>([
+it.for<[string, number, object, object[]]>([
   ["is ready", 200, { status: "ready", nodes: 1 }, [{ result: "ok" }]],
   ["is not, and why", 503, notReady, [{ result: "failed", detail: expect.stringContaining(notReady.message) }]],
-])("reports that a service %s", async (_, status, body, expected) => {
-  const checks = await checksOf(status, body);
+])("reports that a service %s", async ([, status, body, expected], { server }) => {
+  const checks = await checksOf(server, status, body);
   expect(checks.filter(({ name }) => name === "ready")).toMatchObject(expected);
 });
 

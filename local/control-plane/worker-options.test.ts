@@ -1,30 +1,23 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { convertV4MiniflareOptions, Miniflare, Request } from "miniflare";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect } from "vitest";
+import { it, startServer, untilEnd } from "../../test/fixtures.ts";
 import { ROOT } from "../home/constants.ts";
 import { FAILED_HEADER, guardedOutbound } from "./outbound.ts";
 import { serviceFiles } from "./service-files.ts";
 import { workerOptions } from "./worker-options.ts";
 
-const receiver = createServer((request, response) => {
-  if (request.url === "/moved") response.writeHead(302, { location: "http://10.0.0.1/" }).end();
-  else
-    response
-      .writeHead(request.url === "/empty" ? 204 : 201, {
-        "x-size": request.headers["content-length"] ?? "none",
-        "x-method": request.method,
-      })
-      .end("ok");
-});
-let origin = "";
-beforeAll(async () => {
-  receiver.listen(0, "127.0.0.1");
-  await once(receiver, "listening");
-  origin = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
-});
-afterAll(() => receiver.close());
+const { origin } = untilEnd(
+  await startServer((request, response) => {
+    if (request.url === "/moved") response.writeHead(302, { location: "http://10.0.0.1/" }).end();
+    else
+      response
+        .writeHead(request.url === "/empty" ? 204 : 201, {
+          "x-size": request.headers["content-length"] ?? "none",
+          "x-method": request.method,
+        })
+        .end("ok");
+  }),
+);
 
 it("the local Worker rejects requests without the front's secret on both of its ports", async () => {
   const worker = workerOptions(await serviceFiles(), "loopback", { FRONT_SECRET: "the secret" });
@@ -68,16 +61,14 @@ it.each(["http://10.0.0.1/", "http://169.254.169.254/latest", "http://[fd00::1]/
   },
 );
 
-it("closes the connection of a webhook that gets no response", async () => {
-  const silent = createServer(() => undefined).listen(0, "127.0.0.1");
-  await once(silent, "listening");
-  const closed = once(silent, "connection").then(([socket]) => once(socket, "close"));
-  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/hook`;
+it("closes the connection of a webhook that gets no response", async ({ server }) => {
+  const closed = Promise.withResolvers<void>();
+  server.handle(({ socket }) => socket.once("close", () => closed.resolve()));
+  const url = `${server.origin}/hook`;
   const webhook = new Request(url, { method: "POST", headers: { "webhook-id": "a" }, body: "{}" });
   const answer = await guardedOutbound("loopback", "direct", 100)(webhook);
   expect(decodeURIComponent(answer.headers.get(FAILED_HEADER) ?? "")).toMatch(/Timeout/i);
-  await closed;
-  silent.close();
+  await closed.promise;
 });
 
 it("returns responses to the Worker's requests unchanged, also redirects", async () => {

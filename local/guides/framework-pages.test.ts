@@ -2,15 +2,13 @@
 import { execFileSync } from "node:child_process";
 import { createHmac, randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build, transform } from "esbuild";
-import { expect, it, onTestFinished, vi } from "vitest";
+import { expect, vi } from "vitest";
 import { UploadLinkBody } from "#shared/api/upload-links.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
-import { fileFolder } from "../../test/fixtures.ts";
+import { fileFolder, it } from "../../test/fixtures.ts";
 import { ROOT } from "../home/constants.ts";
 
 const PAGES = ["rails", "laravel", "nextjs"] as const;
@@ -77,15 +75,13 @@ it("the page for Next.js is valid TypeScript", async () => {
   expect((await transform(page, { loader: "tsx" })).code).toContain("UploadPage");
 });
 
-it("the backend for Next.js creates an upload link", async () => {
+it("the backend for Next.js creates an upload link", async ({ server }) => {
   const bodies: unknown[] = [];
-  const server = createServer(async (request, response) => {
+  server.handle(async (request, response) => {
     bodies.push(JSON.parse(Buffer.concat(await request.toArray()).toString()));
     response.writeHead(201, { "content-type": "application/json" }).end('{"tus_url":"https://copra.example.com/tus"}');
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  vi.stubEnv("COPRA_URL", `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  vi.stubEnv("COPRA_URL", server.origin);
   vi.stubEnv("COPRA_KEY", "k-test");
   vi.stubEnv("APP_ORIGIN", "https://app.example.com");
   const POST = await routeOf("app/api/upload-links/route.ts");

@@ -1,13 +1,11 @@
 // The samples of all pages send the same request in each language.
 import { execFile, execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { stateOfHash } from "../../dashboard/new-job/state.ts";
-import { fileFolder } from "../../test/fixtures.ts";
+import { fileFolder, startServer, untilEnd } from "../../test/fixtures.ts";
 import { ROOT } from "../home/constants.ts";
 import { renderGuide } from "./render-guide.ts";
 import { requestOf, SAMPLES } from "./samples.ts";
@@ -29,19 +27,15 @@ get, post, put, patch, delete = [
     for name in ["GET", "POST", "PUT", "PATCH", "DELETE"]]
 `;
 
-const server = createServer(async (request, response) => {
-  const body = Buffer.concat(await request.toArray()).toString();
-  const { authorization, "x-name": name } = request.headers;
-  const seen = { method: request.method, url: request.url, authorization, name, body: body && JSON.parse(body) };
-  response.end(JSON.stringify(seen));
-});
-beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  writeFileSync(join(folder, "requests.py"), REQUESTS);
-});
-afterAll(() => {
-  server.close();
-});
+const server = untilEnd(
+  await startServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray()).toString();
+    const { authorization, "x-name": name } = request.headers;
+    const seen = { method: request.method, url: request.url, authorization, name, body: body && JSON.parse(body) };
+    response.end(JSON.stringify(seen));
+  }),
+);
+writeFileSync(join(folder, "requests.py"), REQUESTS);
 
 const COMMANDS = [
   ["a body", `curl -u $API_KEY: "$API/v2/jobs?dry_run=1" -d '{\n  "a": "it\\u0027s {b}", "c": [true, null, 1.5] }'`],
@@ -65,8 +59,7 @@ async function sent(language: keyof typeof PROGRAMS, text: string): Promise<unkn
   const [program = "", extension] = PROGRAMS[language];
   const file = join(folder, `sample.${extension}`);
   writeFileSync(file, language === "PHP" ? `<?php\n${text}` : text);
-  const { port } = server.address() as AddressInfo;
-  const env = { ...process.env, API: `http://127.0.0.1:${port}`, API_KEY: "k-1", ID: "3cl" };
+  const env = { ...process.env, API: server.origin, API_KEY: "k-1", ID: "3cl" };
   return JSON.parse((await run(program === "node" ? process.execPath : program, [file], { env })).stdout);
 }
 
