@@ -49,150 +49,88 @@ describe("POST /v2/jobs", () => {
     expect(body.outputs.map(({ key }: { key: string }) => key)).toEqual(["mp4:240p:1", "mp4:240p:2", "thumb"]);
   });
 
-  const video = { path: "a.mp4" };
-  const rejected: [string, string, Record<string, unknown>, RegExp][] = [
-    ["no input", "input_not_valid", { input: undefined }, /^The job 'input' is not a valid object\.$/],
-    ["an input that is not an object", "input_not_valid", { input: "http://x" }, /'input'/],
-    ["an input without url", "input_url_not_valid", { input: {} }, /input\.url/],
-    ["an input that is not a URL", "input_url_not_valid", { input: { url: "video.mp4" } }, /input\.url/],
-    ["an input of another scheme", "input_url_not_valid", { input: { url: "file:///etc/passwd" } }, /http/],
-    [
-      "an input at a private address",
-      "input_url_not_valid",
-      { input: { url: "http://169.254.169.254/" } },
-      /input\.url/,
+  const output = (format: string, params: unknown) => ({ outputs: { [format]: params } });
+  const video = (params: object) => output("mp4:240p", { path: "a.mp4", ...params });
+  const s3 = (changes: Record<string, unknown>) => ({ storage: storage(changes) });
+  const input = (changes: object) => ({ input: changes });
+  const hook = (changes: object) => ({ notification: { type: "http", ...changes } });
+  const MANY = Array.from({ length: 31 }, (_, i) => ({ path: `${i}.mp4` }));
+  const BOTH_KEYS = /`access_key_id`.*`secret_access_key`/;
+  const rejected: Record<string, [what: string, changes: Record<string, unknown>, message: RegExp][]> = {
+    input_not_valid: [
+      ["no input", { input: undefined }, /^The job 'input' is not a valid object\.$/],
+      ["an input that is not an object", { input: "http://x" }, /'input'/],
+      [
+        "a field of input that is not known",
+        input({ url: "http://127.0.0.1/", key: "k" }),
+        /`input` has no field `key`/,
+      ],
+      ["an input in a bucket without keys", input({ service: "s3" }), /input\.credentials/],
     ],
-    ["no storage", "storage_not_valid", { storage: undefined }, /`storage`/],
-    [
-      "an unknown service",
-      "storage_service_not_valid",
-      { storage: storage({ service: "ftp" }) },
-      /`ftp`.*s3, gcs.*s3other/,
+    input_url_not_valid: [
+      ["an input without url", input({}), /input\.url/],
+      ["an input that is not a URL", input({ url: "video.mp4" }), /input\.url/],
+      ["an input of another scheme", input({ url: "file:///etc/passwd" }), /http/],
+      ["an input at a private address", input({ url: "http://169.254.169.254/" }), /input\.url/],
+      ["a URL that is too long", input({ url: `http://127.0.0.1/${"a".repeat(9000)}` }), /8192/],
     ],
-    [
-      "no secret key",
-      "storage_credentials_not_valid",
-      { storage: storage({ credentials: { access_key_id: "a" } }) },
-      /`access_key_id`.*`secret_access_key`/,
+    storage_not_valid: [
+      ["no storage", { storage: undefined }, /`storage`/],
+      ["no bucket", s3({ bucket: undefined }), /storage\.bucket/],
+      ["no endpoint", s3({ endpoint: undefined }), /storage\.endpoint/],
+      ["an endpoint at a private address", s3({ endpoint: "http://10.0.0.1" }), /storage\.endpoint/],
+      ["wasabi without region", s3({ service: "wasabi", region: undefined }), /storage\.region/],
+      ["a path that climbs", s3({ path: "../other" }), /storage\.path/],
+      ["a field of storage that is not known", s3({ colour: 1 }), /colour/],
     ],
-    [
-      "no credentials",
-      "storage_credentials_not_valid",
-      { storage: storage({ credentials: undefined }) },
-      /`access_key_id`.*`secret_access_key`/,
+    storage_service_not_valid: [["an unknown service", s3({ service: "ftp" }), /`ftp`.*s3, gcs.*s3other/]],
+    storage_credentials_not_valid: [
+      ["no secret key", s3({ credentials: { access_key_id: "a" } }), BOTH_KEYS],
+      ["no credentials", s3({ credentials: undefined }), BOTH_KEYS],
+      ["an empty key id", s3({ credentials: { access_key_id: "", secret_access_key: "b" } }), /`access_key_id`/],
     ],
-    [
-      "an empty key id",
-      "storage_credentials_not_valid",
-      { storage: storage({ credentials: { access_key_id: "", secret_access_key: "b" } }) },
-      /`access_key_id`/,
+    outputs_not_valid: [
+      ["no outputs", { outputs: undefined }, /outputs/],
+      ["empty outputs", { outputs: {} }, /outputs/],
+      ["an empty array", output("mp4:240p", []), /outputs/],
     ],
-    ["no bucket", "storage_not_valid", { storage: storage({ bucket: undefined }) }, /storage\.bucket/],
-    ["no endpoint", "storage_not_valid", { storage: storage({ endpoint: undefined }) }, /storage\.endpoint/],
-    [
-      "an endpoint at a private address",
-      "storage_not_valid",
-      { storage: storage({ endpoint: "http://10.0.0.1" }) },
-      /storage\.endpoint/,
+    output_not_valid: [["an output that is not an object", output("mp4:240p", "a.mp4"), /outputs\.mp4:240p/]],
+    outputs_out_of_range: [["31 outputs", output("mp4:240p", MANY), /30/]],
+    output_format_not_valid: [
+      ["an unknown container", output("mkw:240p", { path: "a" }), /`mkw`.*mp4/],
+      ["an unknown preset", output("mp4:241p", { path: "a" }), /`241p`.*240p/],
+      ["an endless format", output(`mp4${":".repeat(300)}`, { path: "a" }), /200/],
     ],
-    [
-      "wasabi without region",
-      "storage_not_valid",
-      { storage: storage({ service: "wasabi", region: undefined }) },
-      /storage\.region/,
+    output_param_not_valid: [
+      ["an unknown parameter", video({ colour: 1 }), /mp4:240p.*colour/],
+      ["an ill-typed parameter", video({ duration: "5s" }), /mp4:240p\.duration/],
+      ["an infinite duration", video({ duration: 1e306 }), /duration.*604800/],
+      ["a key that objects have", video({ key: "__proto__" }), /key/],
+      ["no path", output("mp4:240p", {}), /mp4:240p\.path/],
+      ["several images without a counter", output("jpg:100x", { path: "t.jpg", number: 3 }), /path.*%02d/],
+      ["too many images", output("jpg:100x", { path: "%03d.jpg", number: 101 }), /number.*100/],
     ],
-    ["a path that climbs", "storage_not_valid", { storage: storage({ path: "../other" }) }, /storage\.path/],
-    ["a field of storage that is not known", "storage_not_valid", { storage: storage({ colour: 1 }) }, /colour/],
-    [
-      "a field of input that is not known",
-      "input_not_valid",
-      { input: { url: "http://127.0.0.1/", key: "k" } },
-      /`input` has no field `key`/,
+    output_key_not_unique: [
+      ["one key twice", { outputs: { mp4: { key: "k", path: "a" }, mp3: { key: "k", path: "b" } } }, /`k`/],
     ],
-    ["an input in a bucket without keys", "input_not_valid", { input: { service: "s3" } }, /input\.credentials/],
-    [
-      "a URL that is too long",
-      "input_url_not_valid",
-      { input: { url: `http://127.0.0.1/${"a".repeat(9000)}` } },
-      /8192/,
+    output_path_not_unique: [
+      ["one object twice", { outputs: { mp4: { path: "/a/b" }, mp3: { path: "a//b" } } }, /`a\/b`/],
     ],
-    ["no outputs", "outputs_not_valid", { outputs: undefined }, /outputs/],
-    ["empty outputs", "outputs_not_valid", { outputs: {} }, /outputs/],
-    ["an empty array", "outputs_not_valid", { outputs: { "mp4:240p": [] } }, /outputs/],
-    ["an output that is not an object", "output_not_valid", { outputs: { "mp4:240p": "a.mp4" } }, /outputs\.mp4:240p/],
-    ["an unknown container", "output_format_not_valid", { outputs: { "mkw:240p": video } }, /`mkw`.*mp4/],
-    ["an unknown preset", "output_format_not_valid", { outputs: { "mp4:241p": video } }, /`241p`.*240p/],
-    [
-      "an unknown parameter",
-      "output_param_not_valid",
-      { outputs: { "mp4:240p": { ...video, colour: 1 } } },
-      /mp4:240p.*colour/,
+    notification_not_valid: [
+      ["no notification", { notification: undefined }, /notification/],
+      ["an unknown notification", hook({ type: "fax", url: "http://127.0.0.1/" }), /notification\.type/],
+      ["a notification without url", hook({}), /notification\.url/],
+      ["a notification to a private address", hook({ url: "http://192.168.1.1/" }), /notification\.url/],
     ],
-    [
-      "an ill-typed parameter",
-      "output_param_not_valid",
-      { outputs: { "mp4:240p": { ...video, duration: "5s" } } },
-      /mp4:240p\.duration/,
-    ],
-    [
-      "an infinite duration",
-      "output_param_not_valid",
-      { outputs: { "mp4:240p": { ...video, duration: 1e306 } } },
-      /duration.*604800/,
-    ],
-    ["an endless format", "output_format_not_valid", { outputs: { [`mp4${":".repeat(300)}`]: video } }, /200/],
-    ["a key that objects have", "output_param_not_valid", { outputs: { mp4: { ...video, key: "__proto__" } } }, /key/],
-    ["no path", "output_param_not_valid", { outputs: { "mp4:240p": {} } }, /mp4:240p\.path/],
-    [
-      "several images without a counter",
-      "output_param_not_valid",
-      { outputs: { "jpg:100x": { path: "t.jpg", number: 3 } } },
-      /path.*%02d/,
-    ],
-    [
-      "too many images",
-      "output_param_not_valid",
-      { outputs: { "jpg:100x": { path: "%03d.jpg", number: 101 } } },
-      /number.*100/,
-    ],
-    [
-      "one key twice",
-      "output_key_not_unique",
-      { outputs: { "mp4:240p": { key: "k", path: "a" }, "mp4:360p": { key: "k", path: "b" } } },
-      /`k`/,
-    ],
-    [
-      "one object twice",
-      "output_path_not_unique",
-      { outputs: { "mp4:240p": { path: "/a/b" }, "mp4:360p": { path: "a//b" } } },
-      /`a\/b`/,
-    ],
-    [
-      "31 outputs",
-      "outputs_out_of_range",
-      { outputs: { "mp4:240p": Array.from({ length: 31 }, (_, i) => ({ path: `${i}.mp4` })) } },
-      /30/,
-    ],
-    ["no notification", "notification_not_valid", { notification: undefined }, /notification/],
-    [
-      "an unknown notification",
-      "notification_not_valid",
-      { notification: { type: "fax", url: "http://127.0.0.1/" } },
-      /notification\.type/,
-    ],
-    ["a notification without url", "notification_not_valid", { notification: { type: "http" } }, /notification\.url/],
-    [
-      "a notification to a private address",
-      "notification_not_valid",
-      { notification: { type: "http", url: "http://192.168.1.1/" } },
-      /notification\.url/,
-    ],
-    ["odd settings", "settings_not_valid", { settings: { ultrafast: "yes" } }, /settings\.ultrafast/],
-  ];
-  it.each(rejected)("rejects %s with %s, and stores nothing", async (_, code, changes, message) => {
+    settings_not_valid: [["odd settings", { settings: { ultrafast: "yes" } }, /settings\.ultrafast/]],
+  };
+  it.each(Object.entries(rejected))("rejects a job with %s and the field, and stores nothing", async (code, cases) => {
     const before = await countJobs();
-    const { status, body } = await post(jobBody(changes));
-    expect({ status, ...body }).toEqual({ status: "error", error_code: code, message: expect.stringMatching(message) });
+    for (const [what, changes, message] of cases) {
+      const { status, body } = await post(jobBody(changes));
+      const expected = { status: "error", error_code: code, message: expect.stringMatching(message) };
+      expect([what, status, body]).toEqual([what, 400, expected]);
+    }
     expect(await countJobs()).toBe(before);
   });
 
