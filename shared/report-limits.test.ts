@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import * as z from "zod";
 import { MediaProbe } from "./media/media-probe.ts";
 import { Capabilities, ReportedCapabilities } from "./protocol/capabilities.ts";
@@ -49,6 +49,32 @@ const many = <Value>(count: number, value: Value): Value[] => Array.from({ lengt
 const uploadsOf = (files: unknown) => ({ token: "t", files });
 const encoded = (report: unknown) => ({ kind: "encode", outputs: [report] });
 const stream = (changes: object) => ({ ...PROBE, streams: [{ index: 0, ...changes }] });
+
+const slots = (inspect: number, released = 0) => ({
+  type: "slots",
+  offered: { inspect, encode: 0 },
+  released: many(released, LEASE),
+});
+const running = (count: number) => ({ ...HELLO, running: many(count, RUNNING) });
+const progress = (count: number) => ({
+  type: "progress",
+  items: many(count, { ...PROOF, stage: "encoding", fraction: 0 }),
+});
+const named = (what: string, count: number, length = 10) => ({
+  ...CAPABILITIES,
+  [what]: many(count, "e".repeat(length)),
+});
+const version = (length: number) => ({ ...CAPABILITIES, ffmpegVersion: "v".repeat(length) });
+const file = (changes: object) => ({ output: 0, file: 1, sizeBytes: 1, ...changes });
+const scratch = (sizeBytes: number) => ({ token: "t", puts: [{ name: "chunk-1/v.mp4", sizeBytes }], gets: [] });
+const etags = (count: number, length: number) =>
+  encoded({ ...MADE, files: [{ ...FILE, etags: many(count, "e".repeat(length)) }] });
+const chunk = (count: number) => ({ kind: "chunk", tracks: many(count, TRACK), encoder: "libx264 7.0", encodeMs: 1 });
+const audio = (count: number) => ({ kind: "audio", tracks: many(count, TRACK) });
+const origin = (sizeBytes: number) => ({ from: "origin", sizeBytes, validator: '"v"' });
+const pieces = (count: number) => ({ from: "scratch", pieces: many(count, SOURCE.pieces[0]) });
+const rotated = (rotation: number) => stream({ side_data_list: [{ rotation }] });
+const report = (token: string) => ({ token, result: { kind: "inspect", probe: PROBE } });
 
 /** Name, schema, the largest accepted value, and a value beyond it. */
 const ROWS: [name: string, schema: z.ZodType, most: unknown, beyond: unknown][] = [
@@ -161,54 +187,9 @@ const ROWS: [name: string, schema: z.ZodType, most: unknown, beyond: unknown][] 
   ["a token", CompleteReport, report("t".repeat(100)), report("t".repeat(101))],
 ];
 
-function slots(inspect: number, released = 0) {
-  return { type: "slots", offered: { inspect, encode: 0 }, released: many(released, LEASE) };
-}
-function running(count: number) {
-  return { ...HELLO, running: many(count, RUNNING) };
-}
-function progress(count: number) {
-  return { type: "progress", items: many(count, { ...PROOF, stage: "encoding", fraction: 0 }) };
-}
-function named(what: string, count: number, length = 10) {
-  return { ...CAPABILITIES, [what]: many(count, "e".repeat(length)) };
-}
-function version(length: number) {
-  return { ...CAPABILITIES, ffmpegVersion: "v".repeat(length) };
-}
-function file(changes: object) {
-  return { output: 0, file: 1, sizeBytes: 1, ...changes };
-}
-function scratch(sizeBytes: number) {
-  return { token: "t", puts: [{ name: "chunk-1/v.mp4", sizeBytes }], gets: [] };
-}
-function etags(count: number, length: number) {
-  return encoded({ ...MADE, files: [{ ...FILE, etags: many(count, "e".repeat(length)) }] });
-}
-function chunk(count: number) {
-  return { kind: "chunk", tracks: many(count, TRACK), encoder: "libx264 7.0", encodeMs: 1 };
-}
-function audio(count: number) {
-  return { kind: "audio", tracks: many(count, TRACK) };
-}
-function origin(sizeBytes: number) {
-  return { from: "origin", sizeBytes, validator: '"v"' };
-}
-function pieces(count: number) {
-  return { from: "scratch", pieces: many(count, SOURCE.pieces[0]) };
-}
-function rotated(rotation: number) {
-  return stream({ side_data_list: [{ rotation }] });
-}
-function report(token: string) {
-  return { token, result: { kind: "inspect", probe: PROBE } };
-}
-
-describe("limits of a node's reports", () => {
-  it.each(ROWS)("%s", (_, schema, most, beyond) => {
-    expect(schema.safeParse(most).error).toBeUndefined();
-    expect(schema.safeParse(beyond).success).toBe(false);
-  });
+it.each(ROWS)("limits %s in the reports of a node", (_, schema, most, beyond) => {
+  expect(schema.safeParse(most).error).toBeUndefined();
+  expect(schema.safeParse(beyond).success).toBe(false);
 });
 
 /** Returns the paths of lists in a schema without a maximum length. */

@@ -1,5 +1,5 @@
-// The control plane, the S3 server and the whole service are killed. test/simulation kills the control plane at all other
-// times, and loses messages.
+// The control plane, the S3 server and the whole service are killed. test/simulation kills the control plane at all
+// other times, and loses messages.
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { look } from "../look.ts";
 import { makeLongClip } from "../media.ts";
