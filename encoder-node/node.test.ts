@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { WebSocketServer } from "ws";
 import type { LeaseId } from "#shared/ids.ts";
 import {
@@ -15,7 +15,7 @@ import {
   type NodeFrame,
   type ServiceOrigin,
 } from "#shared/protocol/frames.ts";
-import { fileFolder } from "../test/fixtures.ts";
+import { fileFolder, startServer, untilEnd } from "../test/fixtures.ts";
 import type { NodeConfig } from "./config.ts";
 import { writeLeaseFile } from "./link/lease-files.ts";
 import { type EncoderNode, startNode } from "./node.ts";
@@ -23,15 +23,8 @@ import { identify, NodeIdentity } from "./node-identity.ts";
 import { silentLog } from "./testing/silent-log.ts";
 
 /** Never responds, so that a task runs until it is stopped. */
-const silent = createServer(() => undefined);
+const silent = untilEnd(await startServer());
 const folder = fileFolder();
-beforeAll(async () => {
-  await new Promise<void>((listening) => silent.listen(0, "127.0.0.1", listening));
-});
-afterAll(async () => {
-  silent.closeAllConnections();
-  silent.close();
-});
 
 const tool = { path: "/nonexistent", version: "7", origin: "env" } as const;
 const capabilities = { ffmpegVersion: "7", encoders: [], cpus: 1, filters: [], muxers: [], hardware: null };
@@ -194,7 +187,7 @@ it("a node states how long its machine still exists", async () => {
 
 it("a node ends after it has been idle for the given time, and not while it works", async () => {
   const lease = "AAAAAAAAAAAAAA.inspect.1" as never;
-  const sourceUrl = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
+  const sourceUrl = `${silent.origin}/`;
   const task = { kind: "inspect", sourceUrl, chunking: null } as const;
   const assigned = { kind: "inspect", slotClass: "inspect", round: 0, jobId: "AAAAAAAAAAAAAA" as never } as const;
   const assign: HubFrame = { type: "assign", assignment: { lease, token: "t", ...assigned, task } };

@@ -6,7 +6,7 @@ import { Agent } from "undici";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import type { NodeFrame, ProgressItem } from "#shared/protocol/frames.ts";
 import { Assignment } from "#shared/protocol/tasks.ts";
-import { fileFolder } from "../../test/fixtures.ts";
+import { fileFolder, startServer, untilEnd } from "../../test/fixtures.ts";
 import type { Report, Reports } from "../link/reports.ts";
 import { silentLog } from "../testing/silent-log.ts";
 import { NO_TRACE } from "../tracing/task-trace.ts";
@@ -19,17 +19,10 @@ import { Leases } from "./leases.ts";
 
 const tool = { path: "/nonexistent", version: "7", origin: "env" } as const;
 /** Never responds, so that tasks run until they are stopped. */
-const silent = createServer(() => undefined);
+const silent = untilEnd(await startServer());
 const root = fileFolder();
 /** A folder for each node: the node of the previous test may still remove files late. */
 let folder: string;
-beforeAll(async () => {
-  await new Promise<void>((listening) => silent.listen(0, "127.0.0.1", listening));
-});
-afterAll(async () => {
-  silent.closeAllConnections();
-  silent.close();
-});
 
 const assignment = (job: string): Assignment =>
   Assignment.parse({
@@ -41,7 +34,7 @@ const assignment = (job: string): Assignment =>
     round: 0,
     task: {
       kind: "inspect",
-      sourceUrl: `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`,
+      sourceUrl: `${silent.origin}/`,
       chunking: null,
     },
   });

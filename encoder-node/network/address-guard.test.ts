@@ -1,18 +1,12 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { request } from "undici";
-import { afterAll, beforeAll, expect, it, test } from "vitest";
+import { expect, it, test } from "vitest";
 import { AppError } from "#shared/errors.ts";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
+import { startServer, untilEnd } from "../../test/fixtures.ts";
 import { type Guard, guardedAgent } from "./address-guard.ts";
 
-const server = createServer((_, response) => response.end("reached"));
-let port: number;
-beforeAll(async () => {
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  port = (server.address() as AddressInfo).port;
-});
-afterAll(() => void server.close());
+const server = untilEnd(await startServer((_, response) => response.end("reached")));
+const { port } = server;
 
 /** A resolver that gives the next of these answers at each look-up. */
 function resolver(...answers: readonly string[][]) {

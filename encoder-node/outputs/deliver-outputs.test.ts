@@ -1,12 +1,11 @@
 // Uploads and reports of outputs, with a storage on loopback.
 import { writeFile } from "node:fs/promises";
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { RequestListener } from "node:http";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
 import type { OutputReport } from "#shared/protocol/reports.ts";
 import type { UploadsRequest } from "#shared/protocol/uploads.ts";
-import { fileFolder } from "../../test/fixtures.ts";
+import { fileFolder, startServer, untilEnd } from "../../test/fixtures.ts";
 import { startTestNode, type TestNode } from "../testing/task-deps.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
 import { openDelivery } from "./deliver-outputs.ts";
@@ -16,15 +15,14 @@ let node: TestNode;
 let respond: RequestListener;
 /** Paths of stored objects, in order. */
 let stored: string[];
-const server = createServer((request, response) => void request.resume().on("end", () => respond(request, response)));
+const server = untilEnd(
+  await startServer((request, response) => void request.resume().on("end", () => respond(request, response))),
+);
 beforeAll(async () => {
   node = startTestNode(folder);
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
 });
 afterAll(async () => {
   await node.close();
-  server.closeAllConnections();
-  server.close();
 });
 afterEach(() => {
   vi.restoreAllMocks();
@@ -37,7 +35,7 @@ function depsOf(report: TaskDeps["report"]) {
     stored.push(url);
     response.end();
   };
-  const { port } = server.address() as AddressInfo;
+  const { port } = server;
   const ticket = ({ output, file, sizeBytes }: UploadsRequest["files"][number]) => ({
     output,
     file,

@@ -1,8 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { fileFolder } from "../../test/fixtures.ts";
+import { expect, it } from "vitest";
+import { fileFolder, startServer, untilEnd } from "../../test/fixtures.ts";
 import { fetchSubtitles } from "./fetch-subtitles.ts";
 
 const SRT =
@@ -59,19 +57,15 @@ const FILES: Readonly<Record<string, Buffer | string>> = {
 };
 
 const folder = fileFolder();
-const server = createServer((request, response) => {
-  const path = request.url ?? "";
-  if (path === "/large") return response.writeHead(200, { "content-length": "10000001" }).end("x");
-  return path in FILES ? response.end(FILES[path]) : response.writeHead(404).end();
-});
-beforeAll(async () => {
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-});
-afterAll(async () => {
-  server.close();
-});
+const server = untilEnd(
+  await startServer((request, response) => {
+    const path = request.url ?? "";
+    if (path === "/large") return response.writeHead(200, { "content-length": "10000001" }).end("x");
+    return path in FILES ? response.end(FILES[path]) : response.writeHead(404).end();
+  }),
+);
 
-const host = (): string => `127.0.0.1:${(server.address() as AddressInfo).port}`;
+const host = (): string => `127.0.0.1:${server.port}`;
 const fetchAll = (
   paths: readonly string[],
   { language = "de", allow = "loopback" as "loopback" | "none", shiftMs = 0 } = {},

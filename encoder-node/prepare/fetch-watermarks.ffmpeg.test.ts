@@ -1,9 +1,7 @@
 import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { fileFolder } from "../../test/fixtures.ts";
+import { beforeAll, expect, it } from "vitest";
+import { fileFolder, startServer, untilEnd } from "../../test/fixtures.ts";
 import { locateFfmpeg } from "../ffmpeg/discover/locate.ts";
 import { runCommand } from "../ffmpeg/run-command.ts";
 import { fetchWatermarks, type Watermarks } from "./fetch-extra.ts";
@@ -21,28 +19,26 @@ const TEXTS: Readonly<Record<string, string>> = {
 
 const folder = fileFolder();
 const requested: string[] = [];
-const server = createServer((request, response) => {
-  const path = request.url ?? "";
-  requested.push(path);
-  const name = path.slice(1);
-  if (path === "/large.png") return response.writeHead(200, { "content-length": "20000001" }).end("x");
-  if (path in TEXTS) return response.end(TEXTS[path]);
-  if (!(name in FILES)) return response.writeHead(404).end();
-  return readFile(join(folder, name)).then((bytes) => response.end(bytes));
-});
+const server = untilEnd(
+  await startServer((request, response) => {
+    const path = request.url ?? "";
+    requested.push(path);
+    const name = path.slice(1);
+    if (path === "/large.png") return response.writeHead(200, { "content-length": "20000001" }).end("x");
+    if (path in TEXTS) return response.end(TEXTS[path]);
+    if (!(name in FILES)) return response.writeHead(404).end();
+    return readFile(join(folder, name)).then((bytes) => response.end(bytes));
+  }),
+);
 
 beforeAll(async () => {
   for (const [name, source] of Object.entries(FILES)) {
     const argv = ["-v", "error", "-f", "lavfi", "-i", source, "-frames:v", "1", name];
     expect(await runCommand({ path: ffmpeg.path, argv, cwd: folder, stallMs: 20_000 })).toEqual({ ok: true });
   }
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-});
-afterAll(async () => {
-  server.close();
 });
 
-const host = (): string => `127.0.0.1:${(server.address() as AddressInfo).port}`;
+const host = (): string => `127.0.0.1:${server.port}`;
 const fetchAll = (paths: readonly string[], allow: "none" | "loopback"): Promise<Watermarks> =>
   fetchWatermarks({
     urls: paths.map((path) => `http://user:secret@${host()}${path}`),

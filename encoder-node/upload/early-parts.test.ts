@@ -1,7 +1,6 @@
 // Signatures for the parts of a growing file.
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { startServer, untilEnd } from "../../test/fixtures.ts";
 import { mapLimited } from "../async/in-parallel.ts";
 import { loopback } from "../testing/jobs/upload-storage.ts";
 import { silentLog } from "../testing/silent-log.ts";
@@ -10,14 +9,11 @@ import { EarlyParts } from "./early-parts.ts";
 import type { RequestUploads } from "./upload.ts";
 
 const PART = 10;
-const server = createServer((request, response) => {
-  request.resume().on("end", () => response.writeHead(200, { etag: `"${request.url}"` }).end());
-});
-beforeAll(() => new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening)));
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+const server = untilEnd(
+  await startServer((request, response) => {
+    request.resume().on("end", () => response.writeHead(200, { etag: `"${request.url}"` }).end());
+  }),
+);
 
 it("requests sixteen signatures at a time, also for parts that are sent at the same time", async () => {
   const requested: number[][] = [];
@@ -25,7 +21,7 @@ it("requests sixteen signatures at a time, also for parts that are sent at the s
     const wanted = files[0]?.early?.parts ?? [];
     requested.push([...wanted]);
     await new Promise((waited) => setTimeout(waited, 20));
-    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const origin = server.origin;
     const parts = wanted.map((part) => {
       return { url: `${origin}/${part}`, headers: {}, offset: part * PART, sizeBytes: PART };
     });

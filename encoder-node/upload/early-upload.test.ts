@@ -1,12 +1,11 @@
 // Uploads of growing files to a storage on loopback that accepts parts.
 import { appendFile, open, writeFile } from "node:fs/promises";
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { RequestListener } from "node:http";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { AppError } from "#shared/errors.ts";
 import type { UploadsRequest } from "#shared/protocol/uploads.ts";
-import { fileFolder } from "../../test/fixtures.ts";
+import { fileFolder, startServer, untilEnd } from "../../test/fixtures.ts";
 import { Limiter } from "../async/in-parallel.ts";
 import { loopback, md5 } from "../testing/jobs/upload-storage.ts";
 import { silentLog } from "../testing/silent-log.ts";
@@ -26,12 +25,9 @@ let sent: number[];
 let requested: UploadsRequest["files"][number][];
 /** The storage rejects signatures with another word. */
 let word: string;
-const server = createServer((request, response) => respond(request, response));
+const server = untilEnd(await startServer((request, response) => respond(request, response)));
 const started: EarlyUpload[] = [];
 
-beforeAll(async () => {
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-});
 beforeEach(async () => {
   path = join(folder, "0.mp4");
   await writeFile(path, "");
@@ -48,14 +44,10 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const upload of started.splice(0)) await upload.stop();
 });
-afterAll(async () => {
-  server.closeAllConnections();
-  server.close();
-});
 
 const sign: RequestUploads = async (files) => {
   requested.push(...files);
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const origin = server.origin;
   return {
     uploads: files.map(({ output, file, sizeBytes, early }) => ({
       output,

@@ -1,8 +1,6 @@
 // Files are uploaded while real ffmpeg writes them. Their content is the same as with an upload afterwards.
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
@@ -10,7 +8,7 @@ import type { OutputReport } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import type { UploadsRequest, UploadTicket } from "#shared/protocol/uploads.ts";
 import { specOf } from "#shared/testing/output-specs.ts";
-import { fileFolder } from "../../../test/fixtures.ts";
+import { fileFolder, startServer, untilEnd } from "../../../test/fixtures.ts";
 import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
 import { boxHeader } from "../../mp4/boxes.ts";
 import { probeFile } from "../../source/probe/probe.ts";
@@ -33,14 +31,16 @@ let isEncoding: boolean;
 let heldFfmpeg: typeof tools.ffmpeg;
 /** Outputs that must have a stored part before the encode ends. */
 let awaited: Set<number>;
-const server = createServer(async (request, response) => {
-  const bytes = Buffer.concat(await request.toArray().catch(() => []));
-  const name = request.url ?? "";
-  stored.set(name, bytes);
-  if (isEncoding) sentWhileEncoding.add(name);
-  if (awaited.delete(Number(name.split("/")[1])) && awaited.size === 0) await releaseRuns(folder);
-  response.writeHead(200, { etag: `"${name}"` }).end();
-});
+const server = untilEnd(
+  await startServer(async (request, response) => {
+    const bytes = Buffer.concat(await request.toArray().catch(() => []));
+    const name = request.url ?? "";
+    stored.set(name, bytes);
+    if (isEncoding) sentWhileEncoding.add(name);
+    if (awaited.delete(Number(name.split("/")[1])) && awaited.size === 0) await releaseRuns(folder);
+    response.writeHead(200, { etag: `"${name}"` }).end();
+  }),
+);
 
 beforeAll(async () => {
   node = startTestNode(folder);
@@ -49,20 +49,16 @@ beforeAll(async () => {
   const argv = ["-v", "error", "-f", "lavfi", "-i", video, "-f", "lavfi", "-i", `sine=d=${SECONDS}`, ...coded];
   await run(tools.ffmpeg.path, argv, { cwd: folder, env });
   heldFfmpeg = await makeHeldFfmpeg(folder, "-b:v");
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
 });
 beforeEach(() => {
   [stored, sentWhileEncoding, isEncoding, awaited] = [new Map(), new Set(), true, new Set()];
 });
 afterAll(async () => {
   await node.close();
-  server.closeAllConnections();
-  server.close();
 });
 
 type Requested = UploadsRequest["files"][number];
-const urlOf = (output: number, part: number): string =>
-  `http://127.0.0.1:${(server.address() as AddressInfo).port}/${output}/${part}`;
+const urlOf = (output: number, part: number): string => `${server.origin}/${output}/${part}`;
 function inParts({ output, file, sizeBytes, early }: Requested): UploadTicket {
   if (!early) return atOnce({ output, file, sizeBytes });
   const parts = early.parts.map((part) => {

@@ -1,30 +1,22 @@
 // The task `encode` with ffmpeg, a storage on loopback, and difficult sources.
 import { chmod, readFile, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import type { Failure } from "#shared/errors.ts";
 import { OPTIONAL_FILTERS } from "#shared/plan/command/capabilities.ts";
 import type { Hardware } from "#shared/protocol/capabilities.ts";
 import type { OutputReport } from "#shared/protocol/reports.ts";
-import { Assignment, type TaskOf } from "#shared/protocol/tasks.ts";
+import type { TaskOf } from "#shared/protocol/tasks.ts";
 import type { FileName, UploadsRequest } from "#shared/protocol/uploads.ts";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
-import { fileFolder } from "../../../test/fixtures.ts";
-import { locateFfmpeg } from "../../ffmpeg/discover/locate.ts";
+import { fileFolder, startServer, untilEnd } from "../../../test/fixtures.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
-import { storageAgent } from "../../network/storage-agent.ts";
 import { probeFile } from "../../source/probe/probe.ts";
 import { few, SLOW } from "../../testing/few.ts";
-import { silentLog } from "../../testing/silent-log.ts";
-import { NO_TRACE } from "../../tracing/task-trace.ts";
-import { CommandLog } from "../../workspace/command-log.ts";
-import { RangedSources } from "../../workspace/ranged-sources.ts";
+import { startTestNode, tools } from "../../testing/task-deps.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { encode } from "./encode.ts";
 
-const tools = await locateFfmpeg(process.env);
 const X264 = "-c:v libx264 -preset ultrafast -pix_fmt yuv420p";
 const VIDEO = "-f lavfi -i testsrc2=s=320x180:r=25:d=4";
 const AUDIO = "-f lavfi -i sine=d=4";
@@ -46,8 +38,8 @@ const CLIPS: Readonly<Record<string, string>> = {
 const folder = fileFolder();
 /** Files of all requests for uploads. */
 const requested: FileName[] = [];
-const storage = createServer((request, response) => request.resume().on("end", () => response.end()));
-const storages = storageAgent("loopback");
+const storage = untilEnd(await startServer((request, response) => request.resume().on("end", () => response.end())));
+const node = untilEnd(startTestNode(folder));
 beforeAll(async () => {
   for (const [name, options] of Object.entries(CLIPS)) {
     const argv = ["-v", "error", "-nostdin", ...options.split(" "), name];
@@ -64,11 +56,6 @@ beforeAll(async () => {
   await writeFile(join(folder, "long-truncated.mkv"), matroska.subarray(0, matroska.length * 0.6));
   await rewrite("uneven.mkv", "no-durations.mkv", /DURATION/g, "DURATIOX");
   await rewrite("clip.mkv", "understated.mkv", /00:00:0[34]/g, "00:00:01");
-  await new Promise<void>((listening) => storage.listen(0, "127.0.0.1", listening));
-});
-afterAll(async () => {
-  await storages.destroy();
-  storage.close();
 });
 
 async function rewrite(from: string, to: string, what: RegExp, by: string): Promise<void> {
@@ -114,19 +101,13 @@ async function reports(
 }
 
 function depsOf(task: TaskOf<"encode">, path: string, ffmpeg: string, hardware: Hardware | null): TaskDeps {
-  const url = `http://127.0.0.1:${(storage.address() as AddressInfo).port}/bucket/file`;
   const ticket = ({ output, file, sizeBytes }: UploadsRequest["files"][number]) => ({
     output,
     file,
-    parts: [{ url, headers: {}, offset: 0, sizeBytes }],
+    parts: [{ url: `${storage.origin}/bucket/file`, headers: {}, offset: 0, sizeBytes }],
   });
-  return {
+  return node.depsOf("AAAAAAAAAAAAAA.encode.1", task, {
     ffmpeg: { ...tools.ffmpeg, path: ffmpeg },
-    ffprobe: tools.ffprobe,
-    commands: new CommandLog(),
-    trace: NO_TRACE,
-    fontsFolder: null,
-    folders: new Map(),
     capabilities: {
       ffmpegVersion: "7",
       encoders: ["libx264", "aac", "mjpeg", "libwebp_anim"],
@@ -136,37 +117,11 @@ function depsOf(task: TaskOf<"encode">, path: string, ffmpeg: string, hardware: 
       hardware,
     },
     sources: { acquire: async () => ({ path, release: () => undefined }), clear: async () => undefined },
-    rangedSources: new RangedSources(join(folder, "ranged")),
-    workFolder: join(folder, "work"),
-    storages,
-    allowPrivate: "loopback",
-    allowSource: "loopback",
-    service: { allow: "loopback", storages },
-    maxSourceBytes: 1e9,
-    log: silentLog,
-    assignment: Assignment.parse({
-      lease: "AAAAAAAAAAAAAA.encode.1",
-      token: "t",
-      jobId: "AAAAAAAAAAAAAA",
-      kind: "encode",
-      slotClass: "encode",
-      round: 0,
-      task,
-    }),
-    signal: new AbortController().signal,
-    withProbeSlot: (work) => work(),
-    progress: () => undefined,
-    playable: () => undefined,
-    releaseSlot: () => undefined,
-    waiting: { begin: () => false, end: () => undefined },
-    requestChunks: () => Promise.reject(new Error("no chunks")),
-    report: async () => false,
     requestUploads: async (files) => {
       requested.push(...files.map(({ file }) => file));
       return { uploads: files.map(ticket) };
     },
-    requestScratch: () => Promise.reject(new Error("no scratch storage")),
-  };
+  });
 }
 
 it("probes the first file of images, even of an animation whose size ffprobe does not know", async () => {
@@ -185,8 +140,7 @@ it("probes the first file of images, even of an animation whose size ffprobe doe
 });
 
 it("fails only the outputs whose watermark cannot be fetched", async () => {
-  const port = (storage.address() as AddressInfo).port;
-  const watermark = { url: `http://127.0.0.1:${port}/logo.png` };
+  const watermark = { url: `${storage.origin}/logo.png` };
   const result = await outcomes("clip.mp4", [{ format: "mp4:64x", params: { watermark } }, "mp4:64x"]);
   expect(result).toEqual([
     { code: "watermark_failed", message: expect.stringContaining("not a readable image") },
@@ -248,13 +202,12 @@ case "$*" in *" 1.mp4"*) echo "Cannot make 1.mp4" >&2; sleep 1; exit 1;; esac
 });
 
 it("fails only the stream whose subtitles cannot be fetched", SLOW, async () => {
-  const { port } = storage.address() as AddressInfo;
-  const subtitles = [{ url: `http://127.0.0.1:${port}/a.vtt`, language: "en", name: "English" }];
+  const subtitles = [{ url: `${storage.origin}/a.vtt`, language: "en", name: "English" }];
   const unreadable: OutputOptions = { ...STREAM, params: { ...STREAM.params, subtitles } };
   const [noText, other] = await outcomes("clip.mp4", [unreadable, "mp4:240p"]);
   expect(noText).toEqual({
     code: "subtitle_failed",
-    message: `The subtitles \`English\` from the host \`127.0.0.1:${port}\` cannot be used: it is neither SubRip, WebVTT, ASS, TTML nor SCC.`,
+    message: `The subtitles \`English\` from the host \`127.0.0.1:${storage.port}\` cannot be used: it is neither SubRip, WebVTT, ASS, TTML nor SCC.`,
   });
   expect(other).toBe("h264,aac");
 });

@@ -1,17 +1,15 @@
 // A source that arrives slowly is encoded while it arrives, with real ffmpeg.
 import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { parseRange } from "#shared/network/http-headers.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import type { UploadsRequest } from "#shared/protocol/uploads.ts";
 import { specOf } from "#shared/testing/output-specs.ts";
-import { fileFolder } from "../../../test/fixtures.ts";
+import { fileFolder, startServer, untilEnd } from "../../../test/fixtures.ts";
 import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
 import { startTestNode, type TestNode, tools } from "../../testing/task-deps.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
@@ -31,28 +29,30 @@ let mayEnd: Promise<void>;
 let stored: Buffer[];
 let freeAt = 0;
 
-const server = createServer(async (request, response) => {
-  if (request.method === "PUT") {
-    const parts: Buffer[] = [];
-    for await (const part of request) parts.push(part);
-    stored.push(Buffer.concat(parts));
-    return void response.writeHead(200, { etag: '"e"' }).end();
-  }
-  const range = parseRange(request.headers.range, clip.length);
-  const { start, end } = range && range !== "beyond" ? range : { start: 0, end: clip.length - 1 };
-  const part = range ? { "content-range": `bytes ${start}-${end}/${clip.length}` } : {};
-  const headers = { etag: '"clip"', "accept-ranges": "bytes", "content-length": end + 1 - start };
-  response.on("error", () => undefined).writeHead(range ? 206 : 200, { ...headers, ...part });
-  for (let at = start; at <= end && !response.destroyed; at += SLICE_BYTES) {
-    if (at >= endsAt) return void response.destroy();
-    if (at >= clip.length * 0.9) await mayEnd;
-    const slice = clip.subarray(at, Math.min(at + SLICE_BYTES, end + 1));
-    freeAt = Math.max(freeAt, performance.now()) + (slice.length / BYTES_PER_SECOND) * 1000;
-    await sleep(Math.max(0, freeAt - performance.now()));
-    response.write(slice);
-  }
-  response.end();
-});
+const server = untilEnd(
+  await startServer(async (request, response) => {
+    if (request.method === "PUT") {
+      const parts: Buffer[] = [];
+      for await (const part of request) parts.push(part);
+      stored.push(Buffer.concat(parts));
+      return void response.writeHead(200, { etag: '"e"' }).end();
+    }
+    const range = parseRange(request.headers.range, clip.length);
+    const { start, end } = range && range !== "beyond" ? range : { start: 0, end: clip.length - 1 };
+    const part = range ? { "content-range": `bytes ${start}-${end}/${clip.length}` } : {};
+    const headers = { etag: '"clip"', "accept-ranges": "bytes", "content-length": end + 1 - start };
+    response.on("error", () => undefined).writeHead(range ? 206 : 200, { ...headers, ...part });
+    for (let at = start; at <= end && !response.destroyed; at += SLICE_BYTES) {
+      if (at >= endsAt) return void response.destroy();
+      if (at >= clip.length * 0.9) await mayEnd;
+      const slice = clip.subarray(at, Math.min(at + SLICE_BYTES, end + 1));
+      freeAt = Math.max(freeAt, performance.now()) + (slice.length / BYTES_PER_SECOND) * 1000;
+      await sleep(Math.max(0, freeAt - performance.now()));
+      response.write(slice);
+    }
+    response.end();
+  }),
+);
 
 beforeAll(async () => {
   const video = "testsrc2=s=640x360:r=30000/1001:d=8,noise=alls=30:allf=t";
@@ -60,19 +60,14 @@ beforeAll(async () => {
   const argv = ["-v", "error", "-f", "lavfi", "-i", video, "-f", "lavfi", "-i", "sine=d=8", ...coded, "clip.mp4"];
   await promisify(execFile)(tools.ffmpeg.path, argv, { cwd: folder, env: toolEnvironment() });
   clip = await readFile(join(folder, "clip.mp4"));
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
 });
 beforeEach(() => {
   node = startTestNode(folder);
   [endsAt, mayEnd, stored] = [Number.POSITIVE_INFINITY, Promise.resolve(), []];
 });
 afterEach(() => node.close());
-afterAll(async () => {
-  server.closeAllConnections();
-  server.close();
-});
 
-const origin = (): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const origin = (): string => server.origin;
 const ticket = ({ output, file, sizeBytes }: UploadsRequest["files"][number]) => ({
   output,
   file,
