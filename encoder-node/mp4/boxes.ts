@@ -72,11 +72,19 @@ export const readerOf =
 
 export type PlacedBox = BoxHeader & { readonly offset: number };
 
-/** The boxes from an offset up to `end`, without a box that goes beyond `end`. Throws when a header is invalid. */
-export async function* boxesFrom(read: ReadAt, from: number, end: number): AsyncGenerator<PlacedBox> {
+/**
+ * The boxes from an offset up to `end`. A last box that goes beyond `end` is left out, unless the file is `truncated`.
+ * Throws when a header is invalid.
+ */
+export async function* boxesFrom(
+  read: ReadAt,
+  from: number,
+  end: number,
+  file: "whole" | "truncated" = "whole",
+): AsyncGenerator<PlacedBox> {
   for (let offset = from; offset < end; ) {
     const header = boxHeader(await read(offset, Math.min(MAX_HEADER_BYTES, end - offset)));
-    if (!header || offset + header.sizeBytes > end) return;
+    if (!header || (file === "whole" && offset + header.sizeBytes > end)) return;
     yield { ...header, offset };
     offset += header.sizeBytes;
   }

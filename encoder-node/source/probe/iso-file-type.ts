@@ -27,7 +27,7 @@ export async function readIsoFileType(path: string): Promise<IsoFileType> {
   try {
     const read = readerOf(file);
     const { size } = await file.stat();
-    for await (const { type, offset, headerBytes } of boxesFrom(read, 0, size)) {
+    for await (const { type, offset, headerBytes } of boxesFrom(read, 0, size, "truncated")) {
       if (type === "ftyp") brand = (await read(offset + headerBytes, 4)).toString("latin1");
       break;
     }
@@ -52,10 +52,10 @@ async function* entriesOf(
   left: { boxes: number },
 ): AsyncGenerator<string> {
   let count = 0;
-  for await (const { type, offset, headerBytes, sizeBytes } of boxesFrom(read, from, to)) {
+  for await (const { type, offset, headerBytes, sizeBytes } of boxesFrom(read, from, to, "truncated")) {
     if (count++ === MAX_BOXES || left.boxes-- <= 0) return;
     const bodyAt = offset + headerBytes + (type === "stsd" ? STSD_HEADER_BYTES : 0);
     if (next === undefined) yield type;
-    else if (type === next) yield* entriesOf(read, { from: bodyAt, to: offset + sizeBytes }, path, left);
+    else if (type === next) yield* entriesOf(read, { from: bodyAt, to: Math.min(to, offset + sizeBytes) }, path, left);
   }
 }
