@@ -1,11 +1,10 @@
-import { mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect } from "vitest";
+import { it } from "../test/fixtures.ts";
 import { readTokenFile, takeToken } from "./token.ts";
 
-it("reads the token from the launcher's descriptor or the environment, and removes both variables", () => {
-  const folder = mkdtempSync(join(tmpdir(), "copra-token-"));
+it("reads the token from the launcher's descriptor or the environment, and removes both variables", ({ folder }) => {
   const file = join(folder, "token");
   writeFileSync(file, "n-1\n");
   expect(readTokenFile(file)).toBe("n-1");
@@ -18,5 +17,4 @@ it("reads the token from the launcher's descriptor or the environment, and remov
     const env: Record<string, string | undefined> = { ...variables, PATH: "/bin" };
     expect([takeToken(env), env]).toEqual([token, { PATH: "/bin" }]);
   }
-  rmSync(folder, { recursive: true });
 });

@@ -1,8 +1,8 @@
-import { mkdtemp, readFile, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
-import { beforeAll, expect, it } from "vitest";
+import { beforeAll, expect } from "vitest";
+import { it } from "../../../test/fixtures.ts";
 import { glyphsIn, readFont } from "./font-file.ts";
 import { findFonts, packagedFonts } from "./node-fonts.ts";
 
@@ -12,8 +12,7 @@ beforeAll(async () => {
   bytes = await readFile(first?.path ?? "");
 });
 
-it("finds the packaged fonts and the fonts of the operator's folder by family", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "copra-fonts-"));
+it("finds the packaged fonts and the fonts of the operator's folder by family", async ({ folder }) => {
   await writeFile(join(folder, "own.TTF"), bytes);
   await writeFile(join(folder, "broken.ttf"), bytes.subarray(0, 2000));
   await writeFile(join(folder, "notes.txt"), "no font");
