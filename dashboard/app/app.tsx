@@ -1,5 +1,5 @@
 // The pages by their paths, for signed-in users.
-import { Suspense } from "preact/compat";
+import { lazy, Suspense } from "preact/compat";
 import { useErrorBoundary } from "preact/hooks";
 import { path } from "../core/location.ts";
 import { account, session } from "../core/session.ts";
@@ -12,15 +12,14 @@ import { ConfirmDialog } from "../parts/overlays/dialog.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { AccountChoice } from "./account-choice.tsx";
 import { Layout } from "./layout.tsx";
-import { lazyPage } from "./lazy-page.ts";
 import { SignInPage } from "./sign-in-page.tsx";
 
-const JobPage = lazyPage("job-page", () => import("../job/job-page.tsx"));
-const NewJobPage = lazyPage("new-job-page", () => import("../new-job/new-job-page.tsx"));
-const NodesPage = lazyPage("nodes-page", () => import("../nodes/nodes-page.tsx"));
-const TemplatesPage = lazyPage("templates-page", () => import("../templates/templates-page.tsx"));
-const UsagePage = lazyPage("usage-page", () => import("../usage/usage-page.tsx"));
-const SettingsPage = lazyPage("settings-page", () => import("../settings/settings-page.tsx"));
+const JobPage = lazy(() => import("../job/job-page.tsx"));
+const NewJobPage = lazy(() => import("../new-job/new-job-page.tsx"));
+const NodesPage = lazy(() => import("../nodes/nodes-page.tsx"));
+const TemplatesPage = lazy(() => import("../templates/templates-page.tsx"));
+const UsagePage = lazy(() => import("../usage/usage-page.tsx"));
+const SettingsPage = lazy(() => import("../settings/settings-page.tsx"));
 
 function NotFound() {
   return (

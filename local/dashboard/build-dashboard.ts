@@ -1,53 +1,41 @@
-// Builds the dashboard: hashed bundles in assets/, and the page that loads them.
+// Builds the dashboard: hashed files in assets/, and the pages that load them.
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rm, stat, utimes } from "node:fs/promises";
-import { basename, join, relative } from "node:path";
-import { type BuildOptions, build, type Metafile } from "esbuild";
+import { basename, join } from "node:path";
+import type { InlineConfig, Rolldown } from "vite";
 import * as z from "zod";
 import { messageOf } from "#shared/log.ts";
 import { replaceFile } from "../../cli/replace-file.ts";
 import { ROOT } from "../home/constants.ts";
-import { ADOPTED_STYLES } from "./adopted-styles.ts";
-import { buildPlayer } from "./build-player.ts";
-import { evaluatedFields } from "./evaluated-fields.ts";
-import { ONE_CHUNK } from "./one-chunk.ts";
-import { buildStyles } from "./page-styles.ts";
+import { ADOPTED_STYLES, evaluatedFields } from "./plugins.ts";
 
 const DASHBOARD = join(ROOT, "dashboard");
-const ENTRY = "dashboard/main.tsx";
+/**
+ * The pages, each with a build of its own: files that both share would split the dashboard into more files, and the
+ * player's page is in a sandboxed frame.
+ */
+const PAGES = ["shell.html", "player/frame/player.html"];
 /** A clip of six seconds for an account's first job. */
-const SAMPLE = "dashboard/sample.mp4";
+const SAMPLE = "sample.mp4";
 /** `[assets]` in wrangler.toml. */
 export const DIST = join(ROOT, "dist", "dashboard");
+/** The sources of the build. Libraries have their versions in the lock file. */
+const SOURCES = ["dashboard", "client", "shared", "local/dashboard", "package-lock.json"];
+/**
+ * The code of the first page, in one file: there would be a file for each set of pages that share a module, and browsers
+ * load six files at the same time over HTTP/1.1.
+ */
+const FIRST = /[\\/](?:dashboard[\\/](?:app|core|jobs|parts)|client|@?preact)[\\/]|vite[\\/]preload-helper/;
 /** The record of the last build. */
 const recordOf = (folder: string): string => join(folder, ".build.json");
 const Record = z.object({
   digest: z.string(),
-  inputs: z.array(z.string()),
   /** The names of the build's files in assets/. */
-  files: z.array(z.string()).default([]),
+  files: z.array(z.string()),
 });
 
 /** Replaced files are kept for this time, because open tabs load them. */
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
-
-const OPTIONS = {
-  outdir: "assets",
-  entryPoints: [ENTRY],
-  absWorkingDir: ROOT,
-  entryNames: "[name]-[hash]",
-  chunkNames: "[name]-[hash]",
-  bundle: true,
-  splitting: true,
-  minify: true,
-  format: "esm",
-  target: "es2022",
-  jsx: "automatic",
-  jsxImportSource: "preact",
-  metafile: true,
-  write: false,
-  logLevel: "silent",
-} satisfies BuildOptions;
 
 /** Headers for hashed files, and for the page itself, which only the Worker serves with its headers. */
 const HEADERS = `/assets/*
@@ -81,86 +69,76 @@ export async function ensureDashboard(folder = DIST): Promise<string> {
 export async function isCurrent(folder: string): Promise<boolean> {
   const record = await readRecord(folder);
   if (record === null || !(await exists(join(folder, "shell.html")))) return false;
-  return (await digestOf(record.inputs)) === record.digest;
+  return (await digestOfSources()) === record.digest;
 }
 
 /** The record of the last build; null if there is none. */
 async function readRecord(folder: string): Promise<z.infer<typeof Record> | null> {
   const text = await readFile(recordOf(folder), "utf8").catch(() => null);
-  return text === null ? null : Record.parse(JSON.parse(text));
+  return text === null ? null : (Record.safeParse(JSON.parse(text)).data ?? null);
 }
+
+export type BuiltFile = Rolldown.OutputChunk | Rolldown.OutputAsset;
 
 /**
  * Builds the dashboard, with its player, into a folder. Replaced files stay for a week. Several processes may build at
- * the same time, and others may serve the folder. Throws esbuild's error.
+ * the same time, and others may serve the folder. Throws Vite's error.
  */
-export async function buildDashboard(folder = DIST): Promise<Metafile> {
-  const evaluated = new Set<string>();
-  const plugins = [ONE_CHUNK, ADOPTED_STYLES, evaluatedFields(ROOT, evaluated)];
-  const { metafile, outputFiles } = await build({ ...OPTIONS, plugins });
+export async function buildDashboard(folder = DIST): Promise<readonly BuiltFile[]> {
+  const digest = await digestOfSources();
+  const built = (await Promise.all(PAGES.map(buildPage))).flat();
+  const isPage = ({ fileName }: BuiltFile): boolean => fileName.endsWith(".html");
+  const assets = built
+    .filter((file) => !isPage(file))
+    .map((file) => [basename(file.fileName), contentOf(file)] as const);
+  const files = [...new Map(assets), [SAMPLE, await readFile(join(DASHBOARD, SAMPLE))] as const];
   await mkdir(join(folder, "assets"), { recursive: true });
-  const { script, chunks, later } = entryOf(metafile);
-  const styles = await buildStyles(OPTIONS, ENTRY, later);
-  const player = await buildPlayer(ROOT, OPTIONS);
-  const scripts = outputFiles.filter(({ path }) => path.endsWith(".js"));
-  const sample = { path: SAMPLE, contents: await readFile(join(ROOT, SAMPLE)) };
-  const files = [...scripts, ...styles.files, ...player.files, sample];
-  const names = files.map(({ path }) => basename(path));
   await markReplaced(folder);
-  for (const { path, contents } of files) replaceFile(join(folder, "assets", basename(path)), contents);
-  const shell = await readFile(join(DASHBOARD, "shell.html"), "utf8");
-  const head = [
-    `<link rel="stylesheet" href="/assets/${styles.first}">`,
-    // Names of files need no escaping.
-    `<meta name="page-styles" content='${JSON.stringify(styles.later)}'>`,
-    `<script type="module" src="/assets/${script}"></script>`,
-    // Without preloads, browsers request chunks only when the importing file has arrived.
-    ...chunks.map((chunk) => `<link rel="modulepreload" href="/assets/${chunk}">`),
-    `<link rel="preload" href="/v2/session" as="fetch" crossorigin="anonymous">`,
-  ].join("\n");
+  for (const [name, content] of files) replaceFile(join(folder, "assets", name), content);
   replaceFile(join(folder, "_headers"), HEADERS);
   replaceFile(join(folder, ".assetsignore"), basename(recordOf(folder)));
-  replaceFile(join(folder, "shell.html"), shell.replace("<div", `${head}\n<div`));
-  replaceFile(join(folder, "player.html"), player.page);
-  const inputs = [
-    ...new Set(Object.keys(metafile.inputs).concat(player.inputs)),
-    ...evaluated,
-    ...["dashboard/shell.html", SAMPLE, relative(ROOT, import.meta.filename)],
-  ];
-  const record = { digest: await digestOf(inputs), inputs, files: names } satisfies z.infer<typeof Record>;
-  replaceFile(recordOf(folder), JSON.stringify(record));
+  for (const page of built.filter(isPage)) replaceFile(join(folder, basename(page.fileName)), contentOf(page));
+  const names = files.map(([name]) => name);
+  replaceFile(recordOf(folder), JSON.stringify({ digest, files: names } satisfies z.infer<typeof Record>));
   await removeOld(join(folder, "assets"), new Set(names));
-  return metafile;
+  return built;
 }
 
-type Entry = {
-  readonly script: string;
-  /** The chunks that the script imports. */
-  readonly chunks: readonly string[];
-  /** The sources of pages that are loaded on demand. */
-  readonly later: readonly string[];
-};
+const contentOf = (file: BuiltFile): string | Uint8Array => (file.type === "chunk" ? file.code : file.source);
 
-/** The scripts of the first page, and the sources of the other pages. */
-export function entryOf({ outputs }: Metafile): Entry {
-  const output = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint === ENTRY);
-  if (!output) throw new Error("The build of the dashboard has no entry");
-  const needed = new Set([output[0]]);
-  for (const path of needed) {
-    for (const { path: chunk, kind } of outputs[path]?.imports ?? [])
-      if (kind === "import-statement") needed.add(chunk);
-  }
-  const [script = "", ...chunks] = [...needed].map((path) => basename(path));
-  const later = Object.values(outputs).flatMap(({ entryPoint }) =>
-    entryPoint && entryPoint !== ENTRY ? [entryPoint] : [],
-  );
-  return { script, chunks, later };
+/** Vite is loaded only for a build: it needs 100 MB. */
+async function buildPage(page: string): Promise<readonly BuiltFile[]> {
+  const { build } = await import("vite");
+  const config: InlineConfig = {
+    configFile: false,
+    root: DASHBOARD,
+    publicDir: false,
+    logLevel: "silent",
+    plugins: [ADOPTED_STYLES, evaluatedFields],
+    build: {
+      write: false,
+      target: "es2022",
+      modulePreload: { polyfill: false },
+      rolldownOptions: {
+        input: join(DASHBOARD, page),
+        output: { codeSplitting: { groups: [{ name: "first", test: FIRST }] } },
+      },
+    },
+  };
+  const result = await build(config);
+  return "output" in result ? result.output : [];
 }
 
-/** A digest of the contents of files. A missing file gives a digest that no existing files have. */
-async function digestOf(inputs: readonly string[]): Promise<string> {
+/** A digest of the names and contents of the sources. */
+async function digestOfSources(): Promise<string> {
   const hash = createHash("sha256");
-  for (const input of inputs) hash.update(await readFile(join(ROOT, input)).catch(() => "missing"));
+  for (const source of SOURCES) {
+    const names = source.endsWith(".json") ? [""] : await readdir(join(ROOT, source), { recursive: true });
+    for (const name of names
+      .filter((path) => path === "" || /(?<!\.test)\.(?:tsx?|css|html|mp4)$/.test(path))
+      .toSorted())
+      hash.update(name).update(await readFile(join(ROOT, source, name)).catch(() => "missing"));
+  }
   return hash.digest("hex");
 }
 

@@ -16,7 +16,7 @@ export function openHls(video: HTMLVideoElement, url: string, events: EngineEven
     enableWorker: false,
     // Starts growing streams from their first segment, too.
     startPosition: 0,
-    // Features that this build of hls.js lacks (local/dashboard/hls-light.ts).
+    // Text comes in playlists of its own: captions in the video would be shown twice.
     enableCEA708Captions: false,
     enableIMSC1: false,
   });
