@@ -11,7 +11,7 @@ export type Located =
   | { readonly kind: "none"; readonly why: string };
 
 /** The user has no slash, so that an `@` in a path does not end a user. A secret may have slashes. */
-const BUCKET_URL = /^([a-z0-9]+)(?:\+([a-z0-9-]+))?:\/\/(?:([^@:/]+):([^@]+)@)?([^/?]+)\/?([^?]*)(?:\?(.*))?$/i;
+const BUCKET_URL = /^([a-z0-9]+)(?:\+([a-z0-9-]+))?:\/\/(?:([^@:/]+):([^@]+)@)?([^/?]+)(?:\/([^?]*))?(?:\?(.*))?$/i;
 const S3_HOST = /^https?:\/\/([a-z0-9.-]+)\.s3(?:[.-]([a-z0-9-]+))?\.amazonaws\.com\/([^?#]*)$/i;
 const S3_PATH = /^https?:\/\/s3(?:[.-]([a-z0-9-]+))?\.amazonaws\.com\/([^/?#]+)\/([^?#]*)$/i;
 

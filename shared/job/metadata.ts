@@ -107,7 +107,7 @@ const greatestCommonDivisor = (a: number, b: number): number => (b === 0 ? a : g
 /** The start of a URL up to its user, also in spellings such as `https:user@host`. */
 const URL_START = /^(?:(?:https?|wss?|ftp):[/\\]*|[a-z][a-z0-9+.-]*:\/\/)/i;
 /** Characters that URL parsers ignore: https://url.spec.whatwg.org/#concept-basic-url-parser, steps 1 to 3. */
-const IGNORED = /^[\0-\x20]+|[\0-\x20]+$|[\t\n\r]/g;
+const IGNORED = /^[\0-\x20]+|(?<![\0-\x20])[\0-\x20]+$|[\t\n\r]/g;
 
 /** True for text that starts as a URL with a host, valid or not. */
 export const isUrlText = (text: string): boolean => URL_START.test(text.replace(IGNORED, ""));

@@ -136,7 +136,7 @@ function bucketRegion({ body, bucketRegion }: StorageResponse): string | null {
     bucketRegion ??
     /<Region>([^<]*)</.exec(body)?.[1] ??
     /<Message>[^<]*expecting '([^'<]*)'/.exec(body)?.[1] ??
-    /<Endpoint>[^<]*\bs3[.-]([\w-]+)\.amazonaws\.com/.exec(body)?.[1] ??
+    /<Endpoint>[^<]*\bs3[.-]([\w-]{1,64})\.amazonaws\.com/.exec(body)?.[1] ??
     "";
   return /^[a-z0-9-]{1,64}$/i.test(named) ? named : null;
 }

@@ -54,7 +54,8 @@ function namesOf(output: OutputSpec, folder: string): Names[] {
   });
   if (output.type !== "httpstream") return files;
   const segments = playlistsOf(output).flatMap(({ path, segments }) => {
-    const before = joinPath(folder, path).replace(/[^/]*$/, "");
+    const playlist = joinPath(folder, path);
+    const before = playlist.slice(0, playlist.lastIndexOf("/") + 1);
     return [...SEGMENTS[segments], ...OTHERS].map((after): Names => ({ before, after, between: "text" }));
   });
   return [...files, ...segments];
