@@ -67,7 +67,7 @@ const PATTERNS: readonly Pattern[] = [
     message: "The encoder node's ffmpeg lacks an encoder that this output needs; choose another codec or another node",
   },
   {
-    stderr: /^Decoder \(codec [^)\r\n]*\) not found|Error while opening decoder: Experimental feature/m,
+    stderr: /^Decoder \(codec .*?\) not found|Error while opening decoder: Experimental feature/m,
     code: "input_codec_not_supported",
     message: "The input has a stream that the node's ffmpeg cannot decode; convert it to a common codec first",
   },
@@ -105,7 +105,7 @@ const PATTERNS: readonly Pattern[] = [
   {
     // Only for the input as a whole: ffmpeg also reports "Invalid data" for single frames that it cannot decode.
     stderr:
-      /moov atom not found|^Error opening input files: Invalid data found|^(?:file:|\/)[^\r\n]*: Invalid data found/im,
+      /moov atom not found|^Error opening input files: Invalid data found|^(?:file:|\/).*: Invalid data found/im,
     code: "input_not_media",
     message: "The input is damaged or not a media file; check that the source is a media file",
   },

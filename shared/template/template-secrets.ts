@@ -129,7 +129,7 @@ function isLedAway(text: unknown, filled: unknown): boolean {
   const prefix = (literalPrefix(place) ?? place).replace(/^([a-z]+:\/\/[^?#\\]+\/)[^/?#]*$/i, "$1");
   if (typeof filled !== "string" || !URL.canParse(prefix) || !URL.canParse(filled)) return true;
   const [from, to] = [new URL(prefix), new URL(filled)];
-  const folder = from.pathname.replace(/[^/]*$/, "");
+  const folder = from.pathname.slice(0, from.pathname.lastIndexOf("/") + 1);
   return from.origin !== to.origin || !to.pathname.startsWith(folder);
 }
 

@@ -9,7 +9,7 @@ export type Thumbnail = {
   readonly part: { readonly x: number; readonly y: number; readonly width: number; readonly height: number } | null;
 };
 
-const CUE = /^((?:\d+:)?\d\d:\d\d\.\d{3})[ \t]+-->[ \t]+((?:\d+:)?\d\d:\d\d\.\d{3})[^\r\n]*\r?\n(\S+)/gm;
+const CUE = /^((?:\d+:)?\d\d:\d\d\.\d{3})[ \t]+-->[ \t]+((?:\d+:)?\d\d:\d\d\.\d{3}).*\r?\n(\S+)/gm;
 
 const secondsOf = (clock: string): number => clock.split(":").reduce((seconds, part) => seconds * 60 + Number(part), 0);
 
