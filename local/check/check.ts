@@ -1,5 +1,5 @@
-// npm run check: formatting and lint, types, unused code, circles between rooms, refused words, hard sentences, long
-// comments, regular expressions that may be slow, files that nodes open, defaults in stored state, the map of the code,
+// npm run check: formatting and lint, types, unused code, circles between rooms, refused words, hard sentences,
+// regular expressions that may be slow, files that nodes open, defaults in stored state, the map of the code,
 // broken links, and size.
 // `npm run check -- circles words shared/plan` runs only these two checks, for files below that path.
 import { execFile } from "node:child_process";
@@ -9,13 +9,11 @@ import { promisify } from "node:util";
 import { messageOf } from "#shared/log.ts";
 import { ROOT } from "../home/constants.ts";
 import { circlesOf } from "./circles.ts";
-import { listFiles } from "./files.ts";
-import { slowRegexes } from "./linear-regexes.ts";
+import { isProduction, listFiles } from "./files.ts";
+import { regexesIn, slowRegexes } from "./linear-regexes.ts";
 import { brokenLinks } from "./links.ts";
-import { longComments } from "./long-comments.ts";
 import { mapErrors } from "./map.ts";
 import { openedFiles } from "./opened-files.ts";
-import { isProduction, largeRooms } from "./rooms.ts";
 import { sizeOfRepository } from "./size.ts";
 import { KINDS, type Prose, proseOf, proseOfMarkdown, voiceErrors } from "./voice.ts";
 import { badWordsIn } from "./words.ts";
@@ -129,26 +127,17 @@ const CHECKS: Readonly<Record<string, Check>> = {
       "Write the sentence again: subject, verb, object, and the name of the thing instead of a pronoun (CONTRIBUTING.md,\n" +
       'Rules). A docstring starts with a noun or a verb: "Free slots per node.", "Returns …", "True if …".',
   },
-  lines: {
-    run: (isChecked) =>
-      finds(
-        listFiles(/\.tsx?$/)
-          .filter(isChecked)
-          .flatMap((file) => longComments(file, readFileSync(join(ROOT, file), "utf8"))),
-      ),
-    help: "Comments end at column 120: biome does not wrap them.",
-  },
   regexes: {
-    run: (isChecked) =>
-      finds(
-        listFiles(/\.(tsx?|mjs)$/)
-          .filter((file) => isProduction(file) && isChecked(file) && !READS_OWN_TEXT.test(file))
-          .flatMap((file) => slowRegexes(file, readFileSync(join(ROOT, file), "utf8")))
-          .map(({ file, line, regex, text }) => `${file}:${line}: ${regex} is slow for ${text}`),
-      ),
+    run: async (isChecked) => {
+      const files = listFiles(/\.(tsx?|mjs)$/).filter(
+        (file) => isProduction(file) && isChecked(file) && !READS_OWN_TEXT.test(file),
+      );
+      return finds(await slowRegexes(files.flatMap((file) => regexesIn(file, readFileSync(join(ROOT, file), "utf8")))));
+    },
     help:
-      "These regular expressions take more than linear time for a text that repeats a part of the given one. Let what a\n" +
-      "loop matches not begin before it again, as in /(?<!-)-+$/, exclude what ends it, as in /<[^<>]*>/, or use indexOf.",
+      "recheck says that these regular expressions may take more than linear time. Let a loop start only once, as in\n" +
+      "/(?<!-)-+$/, exclude its end, as in /<[^<>]*>/, or use indexOf. If recheck cannot decide, or its text is fast in\n" +
+      "Node.js, add a line to local/check/linear-regexes.txt: the hash, and why the expression is linear.",
   },
   files: {
     run: (isChecked) => finds(openedFiles(listFiles().filter(isChecked))),
@@ -191,13 +180,6 @@ const CHECKS: Readonly<Record<string, Check>> = {
   },
 };
 
-function printRooms(): void {
-  const rooms = largeRooms(listFiles());
-  if (rooms.length === 0) return;
-  console.log("Rooms with more than 15 production files, which may be split:");
-  for (const { folder, files } of rooms) console.log(`  ${folder}: ${files}`);
-}
-
 async function main(args: readonly string[]): Promise<boolean> {
   // The schemas may have changed, and the client's types are generated from them.
   await promisify(execFile)(process.execPath, [join(ROOT, "local/client/write-types.ts")], { cwd: ROOT });
@@ -220,7 +202,6 @@ async function main(args: readonly string[]): Promise<boolean> {
     failed.push(name);
     console.log(`\n${output?.trimEnd()}\n\n${CHECKS[name]?.help}\n`);
   }
-  if (args.length === 0) printRooms();
   console.log(failed.length === 0 ? "All checks passed." : `Failed: ${failed.join(", ")}.`);
   return failed.length === 0;
 }

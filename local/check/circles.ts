@@ -1,7 +1,7 @@
 // Finds circles between rooms: in each folder, imports must put its files and subfolders in an order.
 import { readFileSync } from "node:fs";
 import { dirname, posix } from "node:path";
-import { isProduction } from "./rooms.ts";
+import { isProduction } from "./files.ts";
 
 export type Import = { from: string; to: string };
 

@@ -17,3 +17,7 @@ export const listFiles = (pattern = /\.(tsx?|mjs|md)$/): string[] =>
   })
     .split("\n")
     .filter((file) => pattern.test(file) && !GENERATED.includes(file) && existsSync(join(ROOT, file)));
+
+/** True if a file runs in production: no test, and no support for tests. */
+export const isProduction = (file: string): boolean =>
+  /\.tsx?$/.test(file) && !/\.test\.ts$|(^|\/)testing\/|^test\//.test(file);

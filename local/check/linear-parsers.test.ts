@@ -56,8 +56,7 @@ import { segmentCharacters } from "../../encoder-node/text/subtitle-segments.ts"
 import { isTtml, parseTtml } from "../../encoder-node/text/ttml.ts";
 import { fileFolder } from "../../test/fixtures.ts";
 import { ROOT } from "../home/constants.ts";
-import { listFiles } from "./files.ts";
-import { isProduction } from "./rooms.ts";
+import { isProduction, listFiles } from "./files.ts";
 import { hostileBytes, hostileTexts } from "./testing/hostile-inputs.ts";
 
 const CHOSEN = { family: "Noto Sans", lineHeight: 1.3, path: "" };

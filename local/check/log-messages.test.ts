@@ -2,8 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { ROOT } from "../home/constants.ts";
-import { listFiles } from "./files.ts";
-import { isProduction } from "./rooms.ts";
+import { isProduction, listFiles } from "./files.ts";
 
 /** The message of a call such as `log.warn("node lost", …)`. */
 const CALL = /\blog\??\.(?:debug|info|warn|error)\(\s*"([^"]*)"/g;

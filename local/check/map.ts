@@ -1,6 +1,6 @@
 // Compares docs/map.md with the folders: each folder has a row, or the row of a folder above names it.
 import { dirname } from "node:path";
-import { isProduction } from "./rooms.ts";
+import { isProduction } from "./files.ts";
 
 const ROOM = /`([\w./-]+)\/`/g;
 

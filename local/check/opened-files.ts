@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../home/constants.ts";
-import { isProduction } from "./rooms.ts";
+import { isProduction } from "./files.ts";
 
 /** Modules and folders below encoder-node/ that may open files, with a description of the files. */
 const ALLOWED: Readonly<Record<string, string>> = {

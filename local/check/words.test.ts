@@ -1,5 +1,4 @@
 import { expect, it } from "vitest";
-import { largeRooms } from "./rooms.ts";
 import { badWords } from "./words.ts";
 
 const wordsIn = (text: string, file = "a.ts"): string[] => badWords(file, text).map(({ word }) => word);
@@ -41,19 +40,3 @@ it.each(["soundtrack", "execute", "uncut4", "filmstrip", "intellect", "blowfish"
     expect(wordsIn(text)).toEqual([]);
   },
 );
-
-it("counts the production files of rooms, without tests and their support", () => {
-  const files = (folder: string, count: number, end = ".ts") =>
-    Array.from({ length: count }, (_, at) => `${folder}/${at}${end}`);
-  const all = [
-    files("a", 16),
-    files("b", 15),
-    files("b", 9, ".test.ts"),
-    files("c/testing", 20),
-    files("d", 20),
-  ].flat();
-  expect(largeRooms(all)).toEqual([
-    { folder: "d", files: 20 },
-    { folder: "a", files: 16 },
-  ]);
-});
