@@ -104,8 +104,7 @@ const PATTERNS: readonly Pattern[] = [
   },
   {
     // Only for the input as a whole: ffmpeg also reports "Invalid data" for single frames that it cannot decode.
-    stderr:
-      /moov atom not found|^Error opening input files: Invalid data found|^(?:file:|\/).*: Invalid data found/im,
+    stderr: /moov atom not found|^Error opening input files: Invalid data found|^(?:file:|\/).*: Invalid data found/im,
     code: "input_not_media",
     message: "The input is damaged or not a media file; check that the source is a media file",
   },

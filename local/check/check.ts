@@ -135,7 +135,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
       return finds(await slowRegexes(files.flatMap((file) => regexesIn(file, readFileSync(join(ROOT, file), "utf8")))));
     },
     help:
-      "recheck says that these regular expressions may take more than linear time. Let a loop start only once, as in\n" +
+      "recheck reports that these regular expressions may take more than linear time. Let a loop start only once, as in\n" +
       "/(?<!-)-+$/, exclude its end, as in /<[^<>]*>/, or use indexOf. If recheck cannot decide, or its text is fast in\n" +
       "Node.js, add a line to local/check/linear-regexes.txt: the hash, and why the expression is linear.",
   },

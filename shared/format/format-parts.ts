@@ -26,8 +26,14 @@ export function withSpecs(
 ): FormatParts {
   const unchanged = [...specs].filter(([spec]) => !changes.has(spec));
   const set = [...changes].filter((change): change is [SpecName, string] => change[1] !== undefined);
-  const kept = set.map(([spec]) => spec);
-  return { name, specs: possible({ name, specs: new Map([...unchanged, ...set]) }, kept) };
+  const changed = { name, specs: new Map([...unchanged, ...set]) };
+  return {
+    name,
+    specs: possible(
+      changed,
+      set.map(([spec]) => spec),
+    ),
+  };
 }
 
 const resolve = ({ name, specs }: FormatParts) =>
