@@ -169,9 +169,12 @@ function parseSettings(variables: SettingsVariables): Settings {
   };
 }
 
-/** PUBLIC_URL also of a service whose other settings are missing; null if it is not set or not valid. */
-export const publicUrlOf = ({ PUBLIC_URL }: Pick<SettingsVariables, "PUBLIC_URL">): string | null =>
-  Variables.shape.PUBLIC_URL.safeParse(PUBLIC_URL).data ?? null;
+/**
+ * The origin under which clients reach the service, also if its other settings are missing. `url`: a URL at which a
+ * client has reached it.
+ */
+export const publicOrigin = ({ PUBLIC_URL }: Pick<SettingsVariables, "PUBLIC_URL">, url: string): string =>
+  Variables.shape.PUBLIC_URL.safeParse(PUBLIC_URL).data ?? new URL(url).origin;
 
 /** The keys of MASTER_SECRET come first, so that a service with keys of its own can change to MASTER_SECRET. */
 export const sealingKeysOf = rememberedBy(({ MASTER_SECRET, SEALING_KEYS }: KeyVariables): SealingKeys => {

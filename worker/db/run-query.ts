@@ -3,6 +3,7 @@ import type { SQL } from "drizzle-orm";
 import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
+import { withDeadline } from "../deadline.ts";
 import { log } from "../log.ts";
 
 /** D1 lets a query run for 30 s (D1 limits), and users have reported stalls of a minute. Callers give up sooner. */
@@ -17,19 +18,13 @@ const STATEMENT_ERROR =
  * respond within five seconds. The write may have been executed anyway. Errors contain no value of the query.
  */
 export async function runQuery<Value>(query: PromiseLike<Value>): Promise<Value> {
-  const { promise: silence, reject } = Promise.withResolvers<never>();
-  const giveUp = () => reject(new Error(`no response within ${QUERY_LIMIT_MS / 1000} s`));
-  const timer = setTimeout(giveUp, QUERY_LIMIT_MS);
   try {
-    return await Promise.race([query, silence]);
+    return await withDeadline("query", query, QUERY_LIMIT_MS);
   } catch (error) {
     const reason = reasonOf(error);
     if (STATEMENT_ERROR.test(reason)) throw new Error(`The database rejected a query: ${reason}`);
     log.warn("database unavailable", { reason });
     throw new AppError("service_unavailable", "The service's database is temporarily unavailable; try again later");
-  } finally {
-    // A pending timer would keep an object in memory.
-    clearTimeout(timer);
   }
 }
 

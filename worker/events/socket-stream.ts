@@ -1,7 +1,7 @@
 // A client's stream of server-sent events (HTML Living Standard), which the Worker holds. The stream copies the texts
 // of an object's socket (event-sockets.ts), and shows that the connection lives.
 import { AppError, type Failure } from "#shared/errors.ts";
-import { withDeadline } from "../rpc/deadline.ts";
+import { withDeadline } from "../deadline.ts";
 import { READ } from "./event-sockets.ts";
 
 /** Interval between pings: proxies close idle streams, and only a write shows that a client is gone. */

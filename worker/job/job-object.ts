@@ -1,35 +1,22 @@
-// The object of a job: loads the state, applies a decision, saves it, then runs effects. Decisions are pure functions.
-import { DurableObject } from "cloudflare:workers";
 import type { DeliveryView } from "#shared/api/job-responses.ts";
 import type { ProbeView } from "#shared/api/probe-responses.ts";
 import { AppError, type Failure, failureOf } from "#shared/errors.ts";
-import type { LeaseId } from "#shared/ids.ts";
 import { isTerminalJob } from "#shared/job/job-status.ts";
 import type { JobView } from "#shared/job/job-view.ts";
 import { type TagChanges, TOO_MANY_TAGS } from "#shared/job/tags.ts";
 import type { TraceContext } from "#shared/network/trace-context.ts";
-import type { CompleteReport, FailReport, OutputsReport } from "#shared/protocol/reports.ts";
-import type { ChunksAnswer, ChunksRequest, ScratchAnswer, ScratchRequest } from "#shared/protocol/scratch.ts";
-import type { UploadsAnswer, UploadsRequest } from "#shared/protocol/uploads.ts";
 import { err, ok } from "#shared/result.ts";
-import type { Env } from "../bindings.ts";
 import { lastEventIdOf, refuse } from "../events/socket-stream.ts";
 import { type Delivery, targetOf, viewDelivery } from "../notify/delivery.ts";
 import { replay } from "../notify/outbox.ts";
 import { JOB_NOT_FOUND, type JobFact, type JobResult, type JobRpc, PROBE_NOT_FOUND } from "../rpc/job.ts";
 import { NewJobSpec } from "../rpc/job-spec.ts";
-import { EMPTY_TURN, type Turn, type TurnAnswer } from "../rpc/turn.ts";
+import { EMPTY_TURN } from "../rpc/turn.ts";
 import { settingsOf } from "../settings.ts";
-import type { UploadHolder } from "../storage/object-store.ts";
 import { cancelJob, prioritizeJob, retryJob, tagJob } from "./decide/client-moves.ts";
-import { EffectRunner } from "./effects/effect-runner.ts";
 import { placeIn, runningIn } from "./effects/hub-calls.ts";
 import { indexBehind } from "./effects/job-effects.ts";
-import type { Followed } from "./events/event-text.ts";
-import { JobEvents } from "./events/job-events.ts";
-import { Followers } from "./followers.ts";
-import { LeaseRequests } from "./lease-requests.ts";
-import { JobMemory } from "./persistence/job-memory.ts";
+import { LeaseObject } from "./lease-object.ts";
 import { unpackMetadata } from "./persistence/kept-metadata.ts";
 import { resealJobSecrets } from "./secrets/job-secrets.ts";
 import { generatedKeys } from "./secrets/task-secrets.ts";
@@ -38,7 +25,6 @@ import { type FactDeps, viewFact } from "./views/job-facts.ts";
 import { viewJob } from "./views/job-view.ts";
 import { knownMetadata, metadataBody } from "./views/metadata-view.ts";
 import { viewProbe } from "./views/probe-view.ts";
-import { viewTasks } from "./views/tasks-view.ts";
 
 const NOTIFICATION_NOT_FOUND: Failure = {
   code: "notification_not_found",
@@ -65,70 +51,22 @@ async function returningErrors<Value>(call: () => Promise<JobResult<Value>>): Pr
 }
 
 /** rpc/job.ts describes the calls. */
-export class JobObject extends DurableObject<Env> implements JobRpc {
-  readonly #memory: JobMemory;
-  readonly #events: JobEvents;
-  readonly #effects: EffectRunner;
-  readonly #followers: Followers;
-  readonly #leases: LeaseRequests;
-
-  constructor(ctx: DurableObjectState, env: Env) {
-    super(ctx, env);
-    this.#memory = new JobMemory(ctx.storage, () => this.#events.wake());
-    this.#events = new JobEvents(ctx, () => this.#followed());
-    this.#effects = new EffectRunner(ctx, env, this.#memory);
-    const commit = (state: JobState): void => this.#commit(state);
-    this.#followers = new Followers(env, () => this.#events.size);
-    this.#leases = new LeaseRequests(env, this.#memory, commit, () => this.#followers.until());
-  }
-
+export class JobObject extends LeaseObject implements JobRpc {
   async create(spec: NewJobSpec): Promise<void> {
     // Parsed in the same way as from disk: a job whose specification cannot be read must not start.
-    this.#commit(this.#memory.state ?? newJob(NewJobSpec.parse(spec), Date.now()));
-  }
-
-  turn(turn: Turn): Promise<TurnAnswer> {
-    return this.#leases.turn(turn);
-  }
-
-  uploads(lease: LeaseId, request: UploadsRequest): Promise<JobResult<UploadsAnswer>> {
-    return this.#leases.uploads(lease, request);
-  }
-
-  mayStore(holder: UploadHolder): Promise<boolean> {
-    return this.#leases.mayStore(holder);
-  }
-
-  scratch(lease: LeaseId, request: ScratchRequest): Promise<JobResult<ScratchAnswer>> {
-    return this.#leases.scratch(lease, request);
-  }
-
-  chunks(lease: LeaseId, request: ChunksRequest): Promise<JobResult<ChunksAnswer>> {
-    return this.#leases.chunks(lease, request);
-  }
-
-  outputs(lease: LeaseId, report: OutputsReport): Promise<JobResult<null>> {
-    return this.#leases.outputs(lease, report);
-  }
-
-  complete(lease: LeaseId, report: CompleteReport): Promise<JobResult<null>> {
-    return this.#leases.complete(lease, report);
-  }
-
-  fail(lease: LeaseId, report: FailReport): Promise<JobResult<null>> {
-    return this.#leases.fail(lease, report);
+    this.commit(this.memory.state ?? newJob(NewJobSpec.parse(spec), Date.now()));
   }
 
   async view(): Promise<JobResult<JobView>> {
     await this.#refresh();
-    const view = this.#memory.show();
+    const view = this.memory.show();
     return view ? ok(view) : err(JOB_NOT_FOUND);
   }
 
   async probe(accountId: string, waitMs: number): Promise<JobResult<ProbeView>> {
     const until = Date.now() + waitMs;
     for (;;) {
-      const { state } = this.#memory;
+      const { state } = this.memory;
       if (!state?.spec.isProbe || state.spec.accountId !== accountId) return err(PROBE_NOT_FOUND);
       if (isTerminalJob(state.status) || Date.now() >= until) return ok(viewProbe(state));
       await scheduler.wait(Math.min(PROBE_POLL_MS, until - Date.now()));
@@ -137,11 +75,11 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
 
   /** Streams server-sent events that follow the job to its end. */
   override async fetch(request: Request): Promise<Response> {
-    const { state } = this.#memory;
+    const { state } = this.memory;
     if (!state) return refuse(JOB_NOT_FOUND);
-    if (this.#events.isFull) return refuse(TOO_MANY_FOLLOWERS);
-    const response = this.#events.follow(lastEventIdOf(request));
-    if (!(await this.#followers.count(state))) {
+    if (this.events.isFull) return refuse(TOO_MANY_FOLLOWERS);
+    const response = this.events.follow(lastEventIdOf(request));
+    if (!(await this.followers.count(state))) {
       response.webSocket?.accept();
       response.webSocket?.close();
       return refuse(TOO_MANY_STREAMS);
@@ -151,12 +89,12 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
   }
 
   override webSocketMessage(socket: WebSocket): void {
-    this.#events.read(socket);
+    this.events.read(socket);
   }
 
   override async webSocketClose(socket: WebSocket): Promise<void> {
-    const { state } = this.#memory;
-    if (this.#events.left(socket) && state) await this.#followers.count(state);
+    const { state } = this.memory;
+    if (this.events.left(socket) && state) await this.followers.count(state);
   }
 
   override webSocketError(socket: WebSocket): Promise<void> {
@@ -164,7 +102,7 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
   }
 
   async metadata(key: string | null): Promise<JobResult<string>> {
-    const { state, keptMetadata } = this.#memory;
+    const { state, keptMetadata } = this.memory;
     const id = this.ctx.id.name ?? "";
     if (!state) return keptMetadata ? metadataBody(id, unpackMetadata(keptMetadata), key) : err(JOB_NOT_FOUND);
     return returningErrors(async () => {
@@ -175,7 +113,7 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
 
   async fact(fact: JobFact): Promise<JobResult<string>> {
     if (fact === "tasks") await this.#refresh();
-    const { state } = this.#memory;
+    const { state } = this.memory;
     if (!state) return err(JOB_NOT_FOUND);
     const { id, settings } = state.spec;
     const deps: FactDeps = {
@@ -194,37 +132,37 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
   }
 
   async tag(changes: TagChanges): ReturnType<JobRpc["tag"]> {
-    const { state } = this.#memory;
+    const { state } = this.memory;
     if (!state) return err(JOB_NOT_FOUND);
     const tagged = tagJob(state, changes);
     if (!tagged) return err(TOO_MANY_TAGS);
-    this.#commit(tagged);
+    this.commit(tagged);
     return ok({ view: viewJob(tagged), version: tagged.version });
   }
 
   async retry(trace: TraceContext | null = null): ReturnType<JobRpc["retry"]> {
-    const { state } = this.#memory;
+    const { state } = this.memory;
     if (!state) return err(JOB_NOT_FOUND);
     const restarted = retryJob(state, Date.now(), trace);
     if (!restarted) return err(conflict(`The job cannot be retried: ${state.status}`));
-    this.#commit(restarted);
+    this.commit(restarted);
     return ok({ view: viewJob(restarted), version: restarted.version });
   }
 
   async notifications(): Promise<JobResult<DeliveryView[]>> {
-    const { state } = this.#memory;
+    const { state } = this.memory;
     return state ? ok(state.outbox.map((delivery) => viewDelivery(delivery, state.spec))) : err(JOB_NOT_FOUND);
   }
 
   async notification(id: string): Promise<JobResult<{ view: DeliveryView; body: string }>> {
-    const { state } = this.#memory;
+    const { state } = this.memory;
     if (!state) return err(JOB_NOT_FOUND);
     const found = state.outbox.find((delivery) => delivery.id === id);
     return found ? ok({ view: viewDelivery(found, state.spec), body: found.body }) : err(NOTIFICATION_NOT_FOUND);
   }
 
   async replay(id: string): Promise<JobResult<DeliveryView>> {
-    const { state } = this.#memory;
+    const { state } = this.memory;
     if (!state) return err(JOB_NOT_FOUND);
     const hasReceiver = (delivery: Delivery): boolean => targetOf(delivery, state.spec).type !== "none";
     const again = replay(state.outbox, id, Date.now(), hasReceiver);
@@ -234,63 +172,52 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
       const message = `A notification can be replayed once a minute; try again in ${retryAfterSeconds} s`;
       return err({ code: "rate_limited", message, retryAfterSeconds });
     }
-    this.#commit({ ...state, outbox: again.outbox });
+    this.commit({ ...state, outbox: again.outbox });
     return ok(viewDelivery(again.replayed, state.spec));
   }
 
   async reseal(): Promise<JobResult<boolean>> {
-    const before = this.#memory.state;
+    const before = this.memory.state;
     if (!before) return ok(false);
     return returningErrors(async () => {
       const sealedSecrets = await resealJobSecrets(before.spec, settingsOf(this.env).sealingKeys);
       // The job may have changed meanwhile, but not its secrets.
-      const { state } = this.#memory;
+      const { state } = this.memory;
       if (!state || sealedSecrets === state.spec.sealedSecrets) return ok(false);
-      this.#commit({ ...state, spec: { ...state.spec, sealedSecrets } });
+      this.commit({ ...state, spec: { ...state.spec, sealedSecrets } });
       return ok(true);
     });
   }
 
   async check(rowVersion: number): Promise<number | null> {
-    if (!this.#memory.isUnreadable) {
-      const { state } = this.#memory;
+    if (!this.memory.isUnreadable) {
+      const { state } = this.memory;
       if (!state) return null;
       const behind = indexBehind(state, rowVersion);
-      if (behind !== state) this.#memory.save(behind);
+      if (behind !== state) this.memory.save(behind);
     }
-    await this.#effects.revive();
-    return this.#effects.nextCheckAt();
+    await this.effects.revive();
+    return this.effects.nextCheckAt();
   }
 
   override async alarm(): Promise<void> {
-    await this.#effects.ring();
-  }
-
-  #followed(): Followed | null {
-    const job = this.#memory.show();
-    return job && { job, tasks: () => viewTasks(this.#memory.live()) };
+    await this.effects.ring();
   }
 
   /** Takes the newest progress that hubs know. */
   async #refresh(): Promise<void> {
-    const { state } = this.#memory;
-    const progress = state ? await this.#followers.latest(state) : [];
-    if (progress.length > 0) await this.#leases.turn({ ...EMPTY_TURN, progress });
+    const { state } = this.memory;
+    const progress = state ? await this.followers.latest(state) : [];
+    if (progress.length > 0) await this.turn({ ...EMPTY_TURN, progress });
   }
 
   /** Applies and saves a change. `change` returns null for a job that has ended. */
   #unlessEnded(change: (state: JobState) => JobState | null): JobResult<JobView> {
-    const { state } = this.#memory;
+    const { state } = this.memory;
     if (!state) return err(JOB_NOT_FOUND);
     const changed = change(state);
     if (!changed) return err(conflict(`The job has ended already: ${state.status}`));
-    this.#commit(changed);
+    this.commit(changed);
     return ok(viewJob(changed));
-  }
-
-  /** Saves the state, then starts its effects. */
-  #commit(state: JobState): void {
-    this.#memory.save(state);
-    this.#effects.start();
   }
 }

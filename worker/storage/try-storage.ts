@@ -64,14 +64,14 @@ export async function tryStorage(
   let isPossible = storage.kind === "s3" || storage.kind === "azure";
   const steps: Step[] = [];
   for (const step of ["store", "read", "web", "remove"] as const) {
-    const result = isPossible ? await resultOf(actions[step]) : { status: "skipped" as const };
+    const result = isPossible ? await probeResult(actions[step]) : { status: "skipped" as const };
     if (step === "store") isPossible &&= result.status === "passed";
     steps.push({ step, ...result });
   }
   return { steps };
 }
 
-async function resultOf(action: () => Promise<void>): Promise<Omit<Step, "step">> {
+async function probeResult(action: () => Promise<void>): Promise<Omit<Step, "step">> {
   try {
     await action();
     return { status: "passed" };

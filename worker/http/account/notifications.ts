@@ -5,7 +5,7 @@ import { ReplayBody, TestBody } from "#shared/api/notification-requests.ts";
 import { randomText } from "#shared/ids.ts";
 import { ok } from "#shared/result.ts";
 import { randomBytes } from "../../crypto/bytes.ts";
-import { withDeadline } from "../../rpc/deadline.ts";
+import { withDeadline } from "../../deadline.ts";
 import { type JobResult, jobOf } from "../../rpc/job.ts";
 import type { ClientEnv } from "../auth/auth.ts";
 import { readBody, readOptionalBody } from "../body/read-body.ts";

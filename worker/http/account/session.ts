@@ -7,7 +7,7 @@ import { randomBytes } from "../../crypto/bytes.ts";
 import { purposeDigest, type Session, sealSession, unsealSession } from "../../crypto/session.ts";
 import { findAccount } from "../../db/accounts.ts";
 import type { Account, KeyLimits } from "../../db/credentials.ts";
-import { settingsOf } from "../../settings.ts";
+import { publicOrigin, settingsOf } from "../../settings.ts";
 import { accountOfSession, adminDigest, bearer, credentialOfKey, isOperator, unauthorized } from "../auth/auth.ts";
 import { endSession } from "../auth/ended-sessions.ts";
 import { findCredential } from "../auth/failed-attempts.ts";
@@ -158,16 +158,18 @@ async function previewOf(context: AnyContext, once: string): Promise<SessionView
 
 async function newLink(context: AnyContext, begun: Session): Promise<SessionLink> {
   const now = Date.now();
-  const { publicUrl, sealingKeys } = settingsOf(context.env);
+  const { sealingKeys } = settingsOf(context.env);
   const once = randomText(ONCE_CHARS, randomBytes);
   // The link's session ends with the session that made the link. Otherwise the owner of a cookie could have access for
   // ever.
   const digest = await linkDigest(once);
   const sealed = await sealSession(begun, { link: digest }, sealingKeys);
   await storeLink(context.env.DB, { digest, sealed, expiresAt: now + LINK_MS }, now);
-  const origin = publicUrl ?? new URL(context.req.url).origin;
   // Browsers send the fragment to no server.
-  return { url: `${origin}/dashboard#once=${once}`, expires_at: new Date(now + LINK_MS).toISOString() };
+  return {
+    url: `${publicOrigin(context.env, context.req.url)}/dashboard#once=${once}`,
+    expires_at: new Date(now + LINK_MS).toISOString(),
+  };
 }
 
 const linkDigest = (once: string): Promise<string> => purposeDigest("session link", once);

@@ -8,7 +8,7 @@ import { newToken } from "#shared/ids.ts";
 import { contractDate } from "#shared/job/job-view.ts";
 import { randomBytes } from "../../crypto/bytes.ts";
 import { deleteToken, insertToken, listTokens, MAX_TOKENS, type TokenRow, tokenId } from "../../db/ingest-tokens.ts";
-import { settingsOf } from "../../settings.ts";
+import { publicOrigin } from "../../settings.ts";
 import type { ClientEnv } from "../auth/auth.ts";
 import { tokenDigest } from "../ingest/ingest-events.ts";
 import { findOwnTemplate } from "../jobs/create/job-template.ts";
@@ -31,8 +31,7 @@ export const templateTokens = mount(TOKEN_OPERATIONS, {
     if (!(await insertToken(context.env.DB, row))) {
       throw new AppError("too_many_tokens", `A template may have ${MAX_TOKENS} tokens; delete some`);
     }
-    const origin = settingsOf(context.env).publicUrl ?? new URL(context.req.url).origin;
-    const url = `${origin}/v2/ingest/${template}/${token}`;
+    const url = `${publicOrigin(context.env, context.req.url)}/v2/ingest/${template}/${token}`;
     return jsonResponse(context, { ...viewToken(row), url } satisfies NewToken, 201);
   },
   deleteIngestToken: async (context) => {

@@ -3,8 +3,8 @@ import { messageOf } from "#shared/log.ts";
 import { DEFAULT_POOL } from "#shared/placement.ts";
 import type { Env } from "../../bindings.ts";
 import { listPools, listWaitingPools } from "../../db/node-pools.ts";
+import { withDeadline } from "../../deadline.ts";
 import { log } from "../../log.ts";
-import { withDeadline } from "../../rpc/deadline.ts";
 import { type HubRpc, hubOf } from "../../rpc/hub.ts";
 
 export type HubStub = DurableObjectStub<HubRpc>;

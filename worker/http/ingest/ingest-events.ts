@@ -9,7 +9,7 @@ import { hex } from "../../crypto/bytes.ts";
 import { purposeDigest } from "../../crypto/session.ts";
 import { createJobs, type NewRequest, readRequest } from "../jobs/create/create-job.ts";
 import { findOwnTemplate } from "../jobs/create/job-template.ts";
-import { type JobCreator, ownKey, resultOf } from "../jobs/create/new-job.ts";
+import { type JobCreator, ownKey, settle } from "../jobs/create/new-job.ts";
 import { failureOfOne } from "../jobs/job-actions.ts";
 import { refuseLoop } from "./ingest-loops.ts";
 
@@ -27,9 +27,9 @@ export async function ingestEvents(creator: JobCreator, name: string, body: unkn
   requireShare(creator.account.id, events.count, Date.now());
   const template = await findOwnTemplate(creator, name);
   const wanted = events.created.filter(({ key }) => isWanted(key, template.body.ingest));
-  const read = await Promise.all(wanted.map((event) => resultOf(requestOf(creator, template, event))));
+  const read = await Promise.all(wanted.map((event) => settle(requestOf(creator, template, event))));
   const valid = read.flatMap((request) => (request.ok ? request.value : []));
-  const created = await createJobs(creator, valid);
+  const created = [...(await createJobs(creator, valid)).values()];
   const errors = [...read, ...created].flatMap((result) => (result.ok ? [] : [failureOfOne(result.error)]));
   const error = errors.find(({ code }) => isTemporary(code)) ?? errors[0];
   if (error) throw AppError.from(error);

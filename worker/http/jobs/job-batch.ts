@@ -9,7 +9,7 @@ import { isTooDeep, mergePatch } from "#shared/template/merge-patch.ts";
 import { MAX_BODY_BYTES } from "../body/read-body.ts";
 import { createJobs, type NewRequest, readRequest } from "./create/create-job.ts";
 import { findOwnTemplate } from "./create/job-template.ts";
-import { type JobCreator, keyInBatch, requireValidKey, resultOf } from "./create/new-job.ts";
+import { type JobCreator, keyInBatch, requireValidKey, settle } from "./create/new-job.ts";
 import { failureOfOne } from "./job-actions.ts";
 
 /** Jobs that are stored together. A batch stays far below 1,000 queries and 10,000 subrequests (Workers limits). */
@@ -62,7 +62,7 @@ export async function createBatch(
   };
   for (let start = 0; start < batch.jobs.length; start += GROUP) {
     const group = batch.jobs.slice(start, start + GROUP);
-    const requests = await Promise.all(group.map((job, at) => resultOf(read(job, start + at))));
+    const requests = await Promise.all(group.map((job, at) => settle(read(job, start + at))));
     const done = isDryRun ? requests : await createGroup(creator, requests);
     jobs.push(...done.map(viewOne));
   }
@@ -81,12 +81,11 @@ async function createGroup(
   requests: readonly Result<NewRequest, unknown>[],
 ): Promise<Result<string, unknown>[]> {
   const valid = requests.flatMap((request) => (request.ok ? request.value : []));
-  const created = await resultOf(createJobs(creator, valid));
-  let next = 0;
+  const created = await settle(createJobs(creator, valid));
   return requests.map((request): Result<string, unknown> => {
     if (!request.ok) return request;
     if (!created.ok) return created;
-    const spec = created.value[next++];
+    const spec = created.value.get(request.value);
     return spec?.ok ? ok(spec.value.id) : err(spec?.error);
   });
 }

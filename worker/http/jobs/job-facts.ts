@@ -3,7 +3,7 @@
 
 import type { Context } from "hono";
 import { AppError } from "#shared/errors.ts";
-import { withDeadline } from "../../rpc/deadline.ts";
+import { withDeadline } from "../../deadline.ts";
 import { type JobFact, type JobResult, jobOf } from "../../rpc/job.ts";
 import type { ClientEnv } from "../auth/auth.ts";
 import { mount } from "../operation/mount.ts";

@@ -18,8 +18,9 @@ import { changeAlert, listAlerts } from "../../db/alerts.ts";
 import type { Account } from "../../db/credentials.ts";
 import { jobsAfter } from "../../db/jobs.ts";
 import { replaceSealed, templatesAfter } from "../../db/templates.ts";
+import { withDeadline } from "../../deadline.ts";
 import { log } from "../../log.ts";
-import { withDeadline } from "../../rpc/deadline.ts";
+import { sealedFor } from "../../notify/webhook-secrets.ts";
 import { type JobResult, jobOf } from "../../rpc/job.ts";
 import { settingsOf } from "../../settings.ts";
 import { alertContext } from "../alerts/send-alert.ts";
@@ -77,8 +78,6 @@ export async function knownAccount(db: D1Database, id: string): Promise<Account>
   if (!account) throw new AppError("account_not_found", "There is no account with this id");
   return account;
 }
-
-const sealedFor = ({ id }: Account): string => `account:${id}`;
 
 async function resealAccounts(env: Env, after: string): Promise<Resealed> {
   const page = await accountsAfter(env.DB, after, PAGE);

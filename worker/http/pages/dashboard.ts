@@ -2,7 +2,7 @@
 import { type Context, Hono } from "hono";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import type { Env } from "../../bindings.ts";
-import { settingsOf } from "../../settings.ts";
+import { publicOrigin, settingsOf } from "../../settings.ts";
 import { dashboardFile } from "./assets.ts";
 import { playerPolicy, shellPolicy } from "./content-policy.ts";
 
@@ -36,16 +36,15 @@ export const dashboard = new Hono<{ Bindings: Env }>({ strict: false })
   .get("/player", (context) => page(context, "/player.html", playerPolicy))
   .get("/*", (context) => page(context, "/shell.html", shellPolicy));
 
-type Policy = (allowPrivate: AllowPrivate, own: string) => string;
+type Policy = (allowPrivate: AllowPrivate, origin: string) => string;
 
 async function page(context: Context<{ Bindings: Env }>, file: string, policy: Policy): Promise<Response> {
-  const { allowPrivate, publicUrl } = settingsOf(context.env);
-  const own = publicUrl ?? new URL(context.req.url).origin;
+  const { allowPrivate } = settingsOf(context.env);
   return context.body(await dashboardFile(context.env, file), 200, {
     "content-type": "text/html; charset=utf-8",
     // The page names the files of its own version.
     "cache-control": "no-store",
-    "content-security-policy": policy(allowPrivate, own),
+    "content-security-policy": policy(allowPrivate, publicOrigin(context.env, context.req.url)),
     "cross-origin-opener-policy": "same-origin",
     "referrer-policy": "no-referrer",
   });

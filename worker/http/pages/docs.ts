@@ -4,7 +4,7 @@ import { type Context, Hono } from "hono";
 import { AppError } from "#shared/errors.ts";
 import type { Env } from "../../bindings.ts";
 import { hex } from "../../crypto/bytes.ts";
-import { publicUrlOf } from "../../settings.ts";
+import { publicOrigin } from "../../settings.ts";
 import { readSession } from "../auth/session-cookie.ts";
 import { mount } from "../operation/mount.ts";
 import { DOCS_OPERATIONS } from "./docs.operations.ts";
@@ -65,13 +65,11 @@ export const home = new Hono<{ Bindings: Env }>().get("/", async (context) => {
 
 async function text(context: Context<{ Bindings: Env }>, file: string): Promise<Response> {
   const built = await (await builtFile(context.env, file)).text();
-  const body = file.endsWith(".json") ? built : built.replaceAll(ORIGIN, originOf(context));
+  const body = file.endsWith(".json") ? built : built.replaceAll(ORIGIN, publicOrigin(context.env, context.req.url));
   // The rest of the policy is in the page. Browsers accept frame-ancestors only as a header.
   const framing = file.endsWith(".html") ? { "content-security-policy": "frame-ancestors 'none'" } : {};
   return pageResponse(context, await fixedPage(body, { "content-type": typeOf(file), ...framing }));
 }
-
-const originOf = ({ env, req }: Context<{ Bindings: Env }>): string => publicUrlOf(env) ?? new URL(req.url).origin;
 
 const typeOf = (file: string): string => MEDIA_TYPES[file.replace(/^.*\./, "")] ?? "application/octet-stream";
 

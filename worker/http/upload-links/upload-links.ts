@@ -7,7 +7,7 @@ import { parseNotification } from "#shared/request/notification-section.ts";
 import { MAX_TEMPLATE_BYTES } from "#shared/template/template-body.ts";
 import { randomBytes } from "../../crypto/bytes.ts";
 import { changeLink, findLink, insertLink, listLinks, type UploadLinkRow } from "../../db/upload-links.ts";
-import { settingsOf } from "../../settings.ts";
+import { publicOrigin, settingsOf } from "../../settings.ts";
 import { resolveStorage } from "../../storage/resolve-storage.ts";
 import { storeForNew } from "../../storage/source-uploads/open-upload-store.ts";
 import { removeUpload } from "../../storage/source-uploads/remove-uploads.ts";
@@ -85,7 +85,7 @@ async function create(context: Context<ClientEnv>): Promise<Response> {
     tags: body.tags && Object.keys(body.tags).length > 0 ? JSON.stringify(body.tags) : null,
     maxBytes: body.max_size,
     origins: JSON.stringify(body.origins),
-    origin: settingsOf(env).publicUrl ?? new URL(context.req.url).origin,
+    origin: publicOrigin(env, context.req.url),
     sealed: await sealLink(id, secrets, env),
     uploadId: null,
     jobId: null,

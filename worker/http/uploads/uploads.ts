@@ -4,7 +4,7 @@ import type { Context } from "hono";
 import { type Upload, UploadBody, type UploadList } from "#shared/api/uploads.ts";
 import { AppError } from "#shared/errors.ts";
 import { findUpload, insertUpload, listUploads, type UploadRow } from "../../db/uploads.ts";
-import { settingsOf } from "../../settings.ts";
+import { publicOrigin, settingsOf } from "../../settings.ts";
 import { openUploadStore, storeForNew } from "../../storage/source-uploads/open-upload-store.ts";
 import { removeUpload, storeNameOf } from "../../storage/source-uploads/remove-uploads.ts";
 import { uploadUrl } from "../../storage/source-url.ts";
@@ -84,6 +84,6 @@ async function ownUpload(context: Context<ClientEnv, "/:id">): Promise<UploadRow
 /** A URL at which its holder can read the file. */
 async function readUrl(context: Context<ClientEnv>, upload: UploadRow): Promise<string> {
   const settings = settingsOf(context.env);
-  const origin = settings.publicUrl ?? new URL(context.req.url).origin;
+  const origin = publicOrigin(context.env, context.req.url);
   return uploadUrl({ id: upload.id, store: storeNameOf(upload), origin }, settings, READABLE_SECONDS);
 }

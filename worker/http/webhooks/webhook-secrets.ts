@@ -7,11 +7,11 @@ import { randomBytes } from "../../crypto/bytes.ts";
 import { seal } from "../../crypto/sealed-secret.ts";
 import { replaceSecrets } from "../../db/accounts.ts";
 import type { Account } from "../../db/credentials.ts";
+import { withDeadline } from "../../deadline.ts";
 import { log } from "../../log.ts";
 import { newWebhookSecret } from "../../notify/signature.ts";
 import { sealedFor } from "../../notify/webhook-secrets.ts";
 import { accountOf } from "../../rpc/account.ts";
-import { withDeadline } from "../../rpc/deadline.ts";
 import { settingsOf } from "../../settings.ts";
 
 /** The previous secret also signs for this time. */

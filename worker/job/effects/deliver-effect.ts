@@ -2,12 +2,12 @@
 
 import { messageOf } from "#shared/log.ts";
 import { receiversOf } from "#shared/request/notification-section.ts";
+import { withDeadline } from "../../deadline.ts";
 import { log } from "../../log.ts";
 import { deliver } from "../../notify/deliver.ts";
 import { type Delivery, targetOf } from "../../notify/delivery.ts";
 import { afterAttempt, isDelivered, postponed, receiverOf } from "../../notify/outbox.ts";
 import { type Admission, accountOf } from "../../rpc/account.ts";
-import { withDeadline } from "../../rpc/deadline.ts";
 import { settingsOf } from "../../settings.ts";
 import { openJobSecrets } from "../secrets/job-secrets.ts";
 import type { JobState } from "../state/job-state.ts";

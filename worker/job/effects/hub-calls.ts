@@ -1,7 +1,7 @@
 // A job's calls to the hub of its pool.
 import type { LeaseId } from "#shared/ids.ts";
 import type { CommandReport } from "#shared/protocol/commands.ts";
-import { withDeadline } from "../../rpc/deadline.ts";
+import { withDeadline } from "../../deadline.ts";
 import {
   type Advertised,
   type HubBinding,

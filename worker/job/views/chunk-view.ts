@@ -37,4 +37,4 @@ export function ultrafastReceipt({ chunks, chunkResults, ultrafast }: JobState):
   };
 }
 
-const thousandths = (value: number): number => Math.round(value * 1000) / 1000;
+export const thousandths = (value: number): number => Math.round(value * 1000) / 1000;

@@ -9,6 +9,7 @@ import type { JobState } from "../state/job-state.ts";
 import type { TaskState } from "../state/task-state.ts";
 import { newTask } from "../state/task-state.ts";
 import type { TaskPhase } from "../state/task-table.ts";
+import { thousandths } from "./chunk-view.ts";
 
 const STATUS: Readonly<Record<TaskPhase, TaskView["status"]>> = {
   pending: "waiting",
@@ -157,8 +158,6 @@ const viewAttempt = ({
   outcome,
   ...(reason === undefined ? {} : { reason }),
 });
-
-const thousandths = (value: number): number => Math.round(value * 1000) / 1000;
 
 /** The tasks and attempts that a follower was sent. */
 export type SentTasks = {

@@ -13,13 +13,14 @@ import { randomBytes } from "../../../crypto/bytes.ts";
 import { unseal } from "../../../crypto/sealed-secret.ts";
 import { hideUrls } from "../../../job/secrets/extra-urls.ts";
 import { sealJobSecrets, settleStreamKeys } from "../../../job/secrets/job-secrets.ts";
+import { sealedFor } from "../../../notify/webhook-secrets.ts";
 import type { JobSpec, NewJobSpec, RequestBody } from "../../../rpc/job-spec.ts";
 import { settingsOf } from "../../../settings.ts";
 import { resolveStorage } from "../../../storage/resolve-storage.ts";
 import { keepForJob } from "../../../storage/source-uploads/remove-uploads.ts";
-import { checkJobQuota } from "./job-quota.ts";
+import { requestsAboveQuota } from "./job-quota.ts";
 import { findOwnTemplate, withTemplate } from "./job-template.ts";
-import { type JobCreator, type NewJob, resultOf, shareOf, startJob, storeJobs } from "./new-job.ts";
+import { type JobCreator, type NewJob, settle, shareOf, startJob, storeJobs } from "./new-job.ts";
 import { resolveInput } from "./resolve-input.ts";
 import { withSavedStorage } from "./saved-storage.ts";
 
@@ -75,30 +76,27 @@ export async function createJob(
   request: ResolvedRequest,
   keyed: Omit<NewRequest, "request">,
 ): Promise<JobSpec> {
-  const [created] = await createJobs(creator, [{ request, ...keyed }]);
+  const [created] = (await createJobs(creator, [{ request, ...keyed }])).values();
   if (!created?.ok) throw created?.error;
   return created.value;
 }
 
-/** Stores and starts jobs, with a query for all together. Returns the job or the error of each request, in order. */
+/** Stores and starts jobs, with a query for all together. Returns the job or the error of each request. */
 export async function createJobs(
   creator: JobCreator,
   requests: readonly NewRequest[],
-): Promise<Result<JobSpec, unknown>[]> {
+): Promise<Map<NewRequest, Result<JobSpec, unknown>>> {
   const { env, account } = creator;
-  const keys = requests.map(({ key }) => key);
-  const quotaErrors = requests.length === 0 ? [] : await checkJobQuota(creator, keys);
-  const webhook = await unseal(account.sealedWebhookSecret, `account:${account.id}`, settingsOf(env).sealingKeys);
-  const admitted = requests.filter((_, at) => quotaErrors[at] === null);
-  const stored = await storeJobs(
-    env,
-    admitted.map((wanted) => ({ ...wanted, specOf: (job) => specOf(creator, wanted, webhook, job) })),
-  );
-  const started = await Promise.all(
-    stored.map(async (spec) => (spec.ok ? resultOf(startJob(env, spec.value).then(() => spec.value)) : spec)),
-  );
-  let next = 0;
-  return quotaErrors.map((error) => (error ? err(error) : (started[next++] ?? err(error))));
+  const refused = await requestsAboveQuota(creator, requests);
+  const webhook = await unseal(account.sealedWebhookSecret, sealedFor(account), settingsOf(env).sealingKeys);
+  const admitted = requests.filter((request) => !refused.has(request));
+  const stored = await storeJobs(env, admitted, (request, job) => specOf(creator, request, webhook, job));
+  const specs = new Map<NewRequest, Result<NewJobSpec, unknown>>([...refused, ...stored]);
+  const started = requests.map(async (request) => {
+    const spec = specs.get(request) ?? err(null);
+    return [request, spec.ok ? await settle(startJob(env, spec.value).then(() => spec.value)) : spec] as const;
+  });
+  return new Map(await Promise.all(started));
 }
 
 async function specOf(

@@ -1,10 +1,11 @@
 // The limit of unfinished jobs per account.
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
+import { err, type Result } from "#shared/result.ts";
 import { keysWithJobs } from "../../../db/idempotency.ts";
+import { withDeadline } from "../../../deadline.ts";
 import { log } from "../../../log.ts";
 import { type AccountRpc, accountOf } from "../../../rpc/account.ts";
-import { withDeadline } from "../../../rpc/deadline.ts";
 import { settingsOf } from "../../../settings.ts";
 import type { JobCreator } from "./new-job.ts";
 
@@ -26,21 +27,23 @@ export async function requireJobQuota(creator: Creator, probeId: string | null):
 }
 
 /**
- * Returns null for each job that the account may start, else AppError(too_many_jobs); in the order of the jobs'
- * Idempotency-Keys. A job that already exists for its key does not count.
+ * The requests that the account may not start, each with AppError(too_many_jobs). A request does not count if a job
+ * exists for its Idempotency-Key already.
  */
-export async function checkJobQuota(creator: Creator, keys: readonly (string | null)[]): Promise<(AppError | null)[]> {
+export async function requestsAboveQuota<Request extends { readonly key: string | null }>(
+  creator: Creator,
+  requests: readonly Request[],
+): Promise<Map<Request, Result<never, AppError>>> {
+  const count = requests.length;
+  if (count === 0) return new Map();
   const limit = limitOf(creator);
-  let admitted = await countAdmitted(creator, keys.length, (account) => account.startJobs(limit, keys.length));
-  if (admitted >= keys.length) return keys.map(() => null);
+  const admitted = await countAdmitted(creator, count, (account) => account.startJobs(limit, count));
+  if (admitted >= count) return new Map();
   const { env, account } = creator;
-  const given = keys.filter((key) => key !== null);
-  const held = given.length === 0 ? null : await keysWithJobs(env.DB, account.id, given, Date.now());
-  return keys.map((key) => {
-    if (key !== null && held?.has(key)) return null;
-    admitted -= 1;
-    return admitted >= 0 ? null : tooManyJobs(limit);
-  });
+  const keys = requests.flatMap(({ key }) => key ?? []);
+  const held = keys.length === 0 ? null : await keysWithJobs(env.DB, account.id, keys, Date.now());
+  const counted = requests.filter(({ key }) => key === null || !held?.has(key));
+  return new Map(counted.slice(admitted).map((request) => [request, err(tooManyJobs(limit))]));
 }
 
 const limitOf = ({ env, account }: Creator): number => account.maxUnfinishedJobs ?? settingsOf(env).maxUnfinishedJobs;

@@ -13,12 +13,12 @@ import type { SealingKeys } from "../../../crypto/sealed-secret.ts";
 import type { Account } from "../../../db/credentials.ts";
 import { claimKeys } from "../../../db/idempotency.ts";
 import { insertJobs, type JobRow } from "../../../db/jobs.ts";
+import { withDeadline } from "../../../deadline.ts";
 import { CHECK_AFTER_MS } from "../../../job/effects/job-effects.ts";
 import { newJob } from "../../../job/state/job-state.ts";
 import { viewJob } from "../../../job/views/job-view.ts";
 import { searchText } from "../../../job/views/search-text.ts";
 import { log } from "../../../log.ts";
-import { withDeadline } from "../../../rpc/deadline.ts";
 import { jobOf } from "../../../rpc/job.ts";
 import type { NewJobSpec } from "../../../rpc/job-spec.ts";
 import { settingsOf } from "../../../settings.ts";
@@ -44,47 +44,45 @@ export const shareOf = ({ weight, maxRunning, maxPriority }: Account): NewJobSpe
 export type NewJob = { id: JobId; createdAt: number };
 
 /** A requested job. `body` is the request in bytes: a repeated `key` must have the same. */
-export type WantedJob = {
-  readonly body: Uint8Array;
-  readonly key: string | null;
-  readonly specOf: (job: NewJob) => Promise<NewJobSpec>;
-};
+type Wanted = { readonly body: Uint8Array; readonly key: string | null };
 
 /**
  * Stores the rows of requested jobs, so that every returned job is in lists. Claims their Idempotency-Keys in the same
  * step. If an earlier request holds a key, returns that request's job. A job's error may be
  * AppError(idempotency_key_reused).
  */
-export async function storeJobs(env: Env, wanted: readonly WantedJob[]): Promise<Result<NewJobSpec, unknown>[]> {
+export async function storeJobs<Request extends Wanted>(
+  env: Env,
+  requests: readonly Request[],
+  specOf: (request: Request, job: NewJob) => Promise<NewJobSpec>,
+): Promise<Map<Request, Result<NewJobSpec, unknown>>> {
   const { DB } = env;
   const { sealingKeys } = settingsOf(env);
-  const made = await Promise.all(
-    wanted.map(async (request) => {
-      const spec = await resultOf(request.specOf({ id: newJobId(randomBytes), createdAt: Date.now() }));
-      return { ...request, spec };
-    }),
-  );
-  const claims = made.flatMap(({ spec, key, body }) => {
+  const settled = requests.map(async (request) => {
+    const job = { id: newJobId(randomBytes), createdAt: Date.now() };
+    return [request, await settle(specOf(request, job))] as const;
+  });
+  const results = new Map<Request, Result<NewJobSpec, unknown>>(await Promise.all(settled));
+  const claims = [...results].flatMap(([{ key, body }, spec]) => {
     if (!spec.ok || key === null) return [];
     const { id: jobId, accountId, createdAt } = spec.value;
     const bodyDigest = digestOfBody(body, sealingKeys[0]);
     return { request: { accountId, key, bodyDigest, jobId, createdAt }, job: firstRow(spec.value) };
   });
   const holders = await claimKeys(DB, claims);
-  const unkeyed = made.flatMap(({ spec, key }) => (spec.ok && key === null ? firstRow(spec.value) : []));
-  const earlier: JobRow[] = [];
-  const results = made.map(async ({ spec, key, body, specOf }): Promise<Result<NewJobSpec, unknown>> => {
-    const holder = key === null ? undefined : holders.get(key);
-    if (!spec.ok || holder === undefined || holder.jobId === spec.value.id) return spec;
-    const isRepeated = sealingKeys.some((sealingKey) => digestOfBody(body, sealingKey) === holder.bodyDigest);
-    if (!isRepeated) return err(new AppError("idempotency_key_reused", KEY_REUSED));
-    const first = await resultOf(specOf({ id: holder.jobId as JobId, createdAt: holder.createdAt }));
-    if (first.ok) earlier.push(firstRow(first.value));
-    return first;
+  const unclaimed = [...results].map(async ([request, spec]): Promise<JobRow[]> => {
+    const holder = request.key === null ? null : holders.get(request.key);
+    if (!spec.ok || holder === undefined || holder?.jobId === spec.value.id) return [];
+    if (holder === null) return [firstRow(spec.value)];
+    const isRepeated = sealingKeys.some((key) => digestOfBody(request.body, key) === holder.bodyDigest);
+    const first = isRepeated
+      ? await settle(specOf(request, { id: holder.jobId as JobId, createdAt: holder.createdAt }))
+      : err(new AppError("idempotency_key_reused", KEY_REUSED));
+    results.set(request, first);
+    return first.ok ? [firstRow(first.value)] : [];
   });
-  const stored = await Promise.all(results);
-  await insertJobs(DB, [...unkeyed, ...earlier]);
-  return stored;
+  await insertJobs(DB, (await Promise.all(unclaimed)).flat());
+  return results;
 }
 
 const KEY_REUSED = "The Idempotency-Key was used with another body within the last 24 hours";
@@ -94,7 +92,7 @@ const digestOfBody = (body: Uint8Array, key: SealingKeys[number] | undefined): s
   keyedDigest("copra request body 1", body, key);
 
 /** The value of a promise, or its reason. */
-export const resultOf = <Value>(promise: Promise<Value>): Promise<Result<Value, unknown>> =>
+export const settle = <Value>(promise: Promise<Value>): Promise<Result<Value, unknown>> =>
   promise.then(ok, (error: unknown) => err(error));
 
 /** The key of a job that the service creates. It starts with a space, which no key of a client has. */

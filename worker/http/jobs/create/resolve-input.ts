@@ -4,7 +4,7 @@ import type { InputSpec, RequestedInput } from "#shared/request/input-section.ts
 import type { AccessSecret } from "#shared/request/storage/storage-spec.ts";
 import { findUpload } from "../../../db/uploads.ts";
 import { placeAtService } from "../../../service-origins.ts";
-import { settingsOf } from "../../../settings.ts";
+import { publicOrigin, settingsOf } from "../../../settings.ts";
 import { requireFolder } from "../../../storage/require-folder.ts";
 import { resolveBackblaze } from "../../../storage/s3/resolve-backblaze.ts";
 import { storeNameOf } from "../../../storage/source-uploads/remove-uploads.ts";
@@ -40,5 +40,5 @@ export async function resolveInput(
   if (upload.status !== "completed") {
     throw new AppError("input_not_valid", "`input.upload`: the upload is not completed");
   }
-  return { ...requested, name: upload.name, store: storeNameOf(upload), origin: settingsOf(env).publicUrl ?? origin };
+  return { ...requested, name: upload.name, store: storeNameOf(upload), origin: publicOrigin(env, origin) };
 }

@@ -1,4 +1,4 @@
-// A deadline for calls between objects: a callee that hangs must not hang its caller.
+// A deadline for calls of objects and of the database: a callee that hangs must not hang its caller.
 
 /** Longer than any call takes: the slowest opens secrets and writes a few entries. */
 export const CALL_LIMIT_MS = 10_000;
@@ -15,13 +15,13 @@ export async function withDeadline<Value>(
   call: PromiseLike<Value>,
   limitMs: number = CALL_LIMIT_MS,
 ): Promise<Value> {
-  let timer: number | null = null;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new DeadlineExceeded(`${name} did not end within ${limitMs} ms`)), limitMs);
-  });
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const end = () => reject(new DeadlineExceeded(`${name} did not end within ${limitMs} ms`));
+  const timer = setTimeout(end, limitMs);
   try {
     return await Promise.race([call, late]);
   } finally {
-    if (timer !== null) clearTimeout(timer);
+    // A pending timer would keep an object in memory.
+    clearTimeout(timer);
   }
 }
