@@ -6,15 +6,16 @@ import type { JobView } from "#shared/job/job-view.ts";
 import { type TagChanges, TOO_MANY_TAGS } from "#shared/job/tags.ts";
 import type { TraceContext } from "#shared/network/trace-context.ts";
 import { err, ok } from "#shared/result.ts";
+import { withDeadline } from "../deadline.ts";
 import { lastEventIdOf, refuse } from "../events/socket-stream.ts";
 import { type Delivery, targetOf, viewDelivery } from "../notify/delivery.ts";
 import { replay } from "../notify/outbox.ts";
+import { hubOf } from "../rpc/hub.ts";
 import { JOB_NOT_FOUND, type JobFact, type JobResult, type JobRpc, PROBE_NOT_FOUND } from "../rpc/job.ts";
 import { NewJobSpec } from "../rpc/job-spec.ts";
 import { EMPTY_TURN } from "../rpc/turn.ts";
 import { settingsOf } from "../settings.ts";
 import { cancelJob, prioritizeJob, retryJob, tagJob } from "./decide/client-moves.ts";
-import { placeIn, runningIn } from "./effects/hub-calls.ts";
 import { indexBehind } from "./effects/job-effects.ts";
 import { LeaseObject } from "./lease-object.ts";
 import { unpackMetadata } from "./persistence/kept-metadata.ts";
@@ -116,9 +117,10 @@ export class JobObject extends LeaseObject implements JobRpc {
     const { state } = this.memory;
     if (!state) return err(JOB_NOT_FOUND);
     const { id, settings } = state.spec;
+    const hub = hubOf(this.env, settings.queue);
     const deps: FactDeps = {
-      place: () => placeIn(this.env, settings.queue, id),
-      running: (leases) => runningIn(this.env, settings.queue, leases),
+      place: () => withDeadline("place", hub.place(id)),
+      running: (leases) => withDeadline("running", hub.running(leases)),
     };
     return returningErrors(async () => ok(JSON.stringify(await viewFact(state, fact, deps))));
   }

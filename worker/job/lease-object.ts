@@ -4,7 +4,6 @@ import { AppError, type Failure, failureOf } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { type Logger, messageOf } from "#shared/log.ts";
 import { traceFields } from "#shared/network/trace-context.ts";
-import { DEFAULT_POOL } from "#shared/placement.ts";
 import type { CommandReport } from "#shared/protocol/commands.ts";
 import type { LeaseProof } from "#shared/protocol/leases.ts";
 import type { CompleteReport, FailReport, LeaseReport, OutputsReport } from "#shared/protocol/reports.ts";
@@ -13,7 +12,9 @@ import type { TaskKind } from "#shared/protocol/tasks.ts";
 import type { UploadsAnswer, UploadsRequest } from "#shared/protocol/uploads.ts";
 import { err, ok } from "#shared/result.ts";
 import type { Env } from "../bindings.ts";
+import { withDeadline } from "../deadline.ts";
 import { log } from "../log.ts";
+import { hubOf } from "../rpc/hub.ts";
 import { type JobResult, LEASE_SUPERSEDED, type LeaseRpc } from "../rpc/job.ts";
 import type { Turn, TurnAnswer } from "../rpc/turn.ts";
 import { settingsOf } from "../settings.ts";
@@ -28,7 +29,6 @@ import { acceptOutputs } from "./decide/output-reports.ts";
 import { completeTask } from "./decide/reports.ts";
 import { failTask } from "./decide/task-ends.ts";
 import { EffectRunner } from "./effects/effect-runner.ts";
-import { capacityOf } from "./effects/hub-calls.ts";
 import type { Followed } from "./events/event-text.ts";
 import { JobEvents } from "./events/job-events.ts";
 import { Followers } from "./followers.ts";
@@ -195,7 +195,8 @@ export abstract class LeaseObject extends DurableObject<Env> implements LeaseRpc
   /** Number of encodes that all nodes can run at the same time. It decides into how many chunks a source is split. */
   async #capacity(): Promise<number> {
     try {
-      return Math.max(1, await capacityOf(this.env, this.memory.state?.spec.settings.queue ?? DEFAULT_POOL));
+      const hub = hubOf(this.env, this.memory.state?.spec.settings.queue);
+      return Math.max(1, await withDeadline("capacity", hub.capacity()));
     } catch (error) {
       this.#log().warn("hub capacity not read", { assumed: ASSUMED_CAPACITY, error: messageOf(error) });
       return ASSUMED_CAPACITY;

@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { expect, inject, it, vi } from "vitest";
-import { dueEvents } from "../job/decide/account-events.ts";
 import { cancelJob } from "../job/decide/client-moves.ts";
 import { recordEvent } from "../job/decide/job-ending.ts";
+import { dueEvents } from "../job/effects/account-events.ts";
 import { pendingEffects } from "../job/effects/job-effects.ts";
 import { newJob } from "../job/state/job-state.ts";
 import { jobOf } from "../rpc/job.ts";

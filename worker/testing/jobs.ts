@@ -9,7 +9,7 @@ import { InputSpec } from "#shared/request/input-section.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
 import { randomBytes } from "../crypto/bytes.ts";
 import { withoutSecrets } from "../http/jobs/create/create-job.ts";
-import { dueEvents } from "../job/decide/account-events.ts";
+import { dueEvents } from "../job/effects/account-events.ts";
 import { sealJobSecrets, settleStreamKeys } from "../job/secrets/job-secrets.ts";
 import { type JobState, newJob } from "../job/state/job-state.ts";
 import { newWebhookSecret } from "../notify/signature.ts";

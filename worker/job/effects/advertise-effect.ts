@@ -3,8 +3,9 @@ import { messageOf } from "#shared/log.ts";
 import { DEFAULT_POOL } from "#shared/placement.ts";
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 import { noteWaitingPool } from "../../db/node-pools.ts";
+import { withDeadline } from "../../deadline.ts";
 import { log } from "../../log.ts";
-import type { TicketOffer } from "../../rpc/hub.ts";
+import { hubOf, type TicketOffer } from "../../rpc/hub.ts";
 import { activeWork } from "../chunks/chunk-work.ts";
 import { runnableTasks } from "../decide/leases.ts";
 import { bySignature, waitsFor } from "../decide/requirements.ts";
@@ -13,7 +14,6 @@ import { bumpVersion } from "../state/job-moves.ts";
 import type { JobState } from "../state/job-state.ts";
 import type { TaskState } from "../state/task-state.ts";
 import type { EffectDeps, EffectOf } from "./effect.ts";
-import { advertiseTo } from "./hub-calls.ts";
 import { advertised } from "./job-effects.ts";
 
 /** Time that work waits for the node with the source before any other node may take it. */
@@ -29,7 +29,7 @@ export async function advertise({ slotClass }: EffectOf<"advertise">, deps: Effe
   const tasks = runnableTasks(state, slotClass);
   const offers = offersOf(state, slotClass, tasks, now);
   const pool = state.spec.settings.queue;
-  const { waitingFor } = await advertiseTo(deps.env, pool, offers);
+  const { waitingFor } = await withDeadline("advertise", hubOf(deps.env, pool).advertise(offers));
   noteWaiting(slotClass, waitingFor ?? roomFor(tasks), deps);
   if (waitingFor !== null && pool !== DEFAULT_POOL) {
     const cause = (error: unknown) => log.warn("waiting pool not noted", { pool, error: messageOf(error) });

@@ -6,7 +6,6 @@ import { isTerminalJob } from "#shared/job/job-status.ts";
 import { SLOT_CLASSES, type SlotClass } from "#shared/protocol/tasks.ts";
 import { BUILTIN_RETENTION_MS } from "../../storage/builtin/builtin-objects.ts";
 import { speculationsDue } from "../chunks/speculative-attempts.ts";
-import { areEventsDue } from "../decide/account-events.ts";
 import { runnableTasks } from "../decide/leases.ts";
 import { confirmationDueAt } from "../decide/lost-leases.ts";
 import { startOf } from "../decide/storage-check.ts";
@@ -15,6 +14,7 @@ import type { JobState, MultipartUpload } from "../state/job-state.ts";
 import { type MadeReport, madeReports } from "../state/remaining-outputs.ts";
 import { type TaskState, uploadKey } from "../state/task-state.ts";
 import { bumpIfQueueingChanged, isQueued } from "../state/work-state.ts";
+import { areEventsDue } from "./account-events.ts";
 import type { Effect, PendingEffect } from "./effect.ts";
 import { clearName, scratchToClear } from "./scratch-effects.ts";
 

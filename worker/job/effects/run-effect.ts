@@ -6,13 +6,13 @@ import { scheduleChecks, updateJob } from "../../db/jobs.ts";
 import { usageText } from "../../db/usage.ts";
 import { withDeadline } from "../../deadline.ts";
 import { accountOf } from "../../rpc/account.ts";
+import { hubOf } from "../../rpc/hub.ts";
 import { settingsOf } from "../../settings.ts";
 import { removeObjects } from "../../storage/builtin/builtin-store.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { openStore } from "../../storage/open-store.ts";
 import { openScratch } from "../../storage/s3/scratch.ts";
 import { isUploadLost } from "../../storage/storage-errors.ts";
-import { areEventsDue, dueEvents } from "../decide/account-events.ts";
 import { applyHoldings, leasesToConfirm } from "../decide/lost-leases.ts";
 import { settleUploads } from "../decide/output-reports.ts";
 import { keptMetadata } from "../persistence/kept-metadata.ts";
@@ -22,10 +22,10 @@ import { fileToStore } from "../uploads/job-files.ts";
 import { usageOf } from "../views/job-usage.ts";
 import { viewJob } from "../views/job-view.ts";
 import { searchText } from "../views/search-text.ts";
+import { areEventsDue, dueEvents } from "./account-events.ts";
 import { advertise } from "./advertise-effect.ts";
 import { tryDelivery } from "./deliver-effect.ts";
 import type { Effect, EffectDeps, EffectOf } from "./effect.ts";
-import { holdersIn, revokeIn } from "./hub-calls.ts";
 import { completionName, indexed, mayAbortAgain, nextCheckAt, revoked, uploadAborted } from "./job-effects.ts";
 import { closeScratch, mayClearAgain, scratchCleared } from "./scratch-effects.ts";
 import { checkStorage } from "./storage-check-effect.ts";
@@ -45,7 +45,7 @@ export async function runEffect(effect: Effect, deps: EffectDeps): Promise<void>
     case "confirm-leases":
       return confirmLeases(deps);
     case "revoke":
-      await revokeIn(deps.env, deps.state().spec.settings.queue, effect.leases);
+      await withDeadline("revoke", hubIn(deps).revoke(effect.leases));
       return deps.apply((state) => revoked(state, effect.leases));
     case "abort-upload":
       return abortUpload(effect, deps);
@@ -67,6 +67,8 @@ export async function runEffect(effect: Effect, deps: EffectDeps): Promise<void>
       return assertNever(effect);
   }
 }
+
+const hubIn = ({ env, state }: EffectDeps) => hubOf(env, state().spec.settings.queue);
 
 async function storeOf({ env, state }: EffectDeps): Promise<ObjectStore> {
   const { spec } = state();
@@ -150,7 +152,7 @@ async function confirmLeases(deps: EffectDeps): Promise<void> {
   const state = deps.state();
   const leases = leasesToConfirm(state, deps.now());
   if (leases.length === 0) return;
-  const holdings = await holdersIn(deps.env, state.spec.settings.queue, leases);
+  const holdings = await withDeadline("holders", hubIn(deps).holders(leases));
   const known = new Map(leases.map(({ lease }, at) => [lease, holdings[at] ?? "not-connected"]));
   // A confirmation is not worth a row: the object asks once more if it is evicted.
   const areHeld = [...known.values()].every((holding) => holding === "held");

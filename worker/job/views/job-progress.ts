@@ -7,8 +7,8 @@ import { isTerminalOutput } from "#shared/job/output-status.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { sourceFacts } from "#shared/media/source-facts.ts";
 import type { TaskStage } from "#shared/protocol/frames.ts";
-import { chunkedFraction } from "../chunks/chunk-progress.ts";
-import { activeWork } from "../chunks/chunk-work.ts";
+import { activeWork, rangesOf } from "../chunks/chunk-work.ts";
+import type { ChunkWork } from "../state/chunk-state.ts";
 import type { JobState, OutputState } from "../state/job-state.ts";
 import { madeReports } from "../state/remaining-outputs.ts";
 import type { TaskState } from "../state/task-state.ts";
@@ -39,7 +39,7 @@ export function outputFraction(state: JobState, index: number): number {
   const output = state.outputs[index];
   if (!output || isTerminalOutput(output.phase)) return 1;
   const work = activeWork(state);
-  if (work?.outputs.includes(index)) return chunkedFraction(state, work, taskFraction);
+  if (work?.outputs.includes(index)) return chunkedFraction(state, work);
   const task = state.tasks.findLast((candidate) => candidate.kind === "encode" && candidate.outputs.includes(index));
   if (task && madeReports(task).some((report) => report.output === index)) return 1;
   return task ? taskFraction(task) : 0;
@@ -80,4 +80,21 @@ function outputWeight(spec: OutputSpec, output: OutputState | undefined, probe: 
     default:
       return assertNever(spec);
   }
+}
+
+/** Shares of the whole: the chunks by their frames, the audio, and joining with uploading. */
+const AUDIO_SHARE = 0.02;
+const JOIN_SHARE = 0.13;
+const CHUNKS_SHARE = 1 - AUDIO_SHARE - JOIN_SHARE;
+
+/** Progress of outputs that are made of chunks, 0 to 1. */
+function chunkedFraction({ tasks, chunkResults }: JobState, work: ChunkWork): number {
+  const best = (kind: TaskState["kind"], chunk: number | null = null): number =>
+    Math.max(0, ...tasks.filter((task) => task.kind === kind && task.chunk === chunk).map(taskFraction));
+  const shares = rangesOf(work).map(({ index, frames }) => {
+    return (frames / work.video.frames) * (chunkResults[index] ? 1 : best("chunk", index));
+  });
+  const chunks = shares.reduce((sum, share) => sum + share, 0);
+  const audio = work.audioOutputs.length === 0 || work.audio !== null ? 1 : best("audio");
+  return CHUNKS_SHARE * chunks + AUDIO_SHARE * audio + JOIN_SHARE * best("join");
 }

@@ -1,4 +1,5 @@
 // A job's metadata as its clients see it.
+
 import * as z from "zod";
 import type { Failure } from "#shared/errors.ts";
 import { contractMetadata, type HttpStreamMetadata, type OutputMetadata, SOURCE_NAMES } from "#shared/job/metadata.ts";
@@ -6,6 +7,7 @@ import type { PayloadMetadata } from "#shared/job/notification.ts";
 import { playlistsOf } from "#shared/job/output-files.ts";
 import type { HttpStreamOutput, OutputSpec } from "#shared/job/output-spec.ts";
 import { type QualityMetadata, withoutSeries } from "#shared/job/quality.ts";
+import type { TargetMetadata } from "#shared/job/quality-target.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { StreamProbes } from "#shared/protocol/reports.ts";
 import { err, ok, type Result } from "#shared/result.ts";
@@ -15,7 +17,6 @@ import { shownSourceUrl } from "../../storage/source-url.ts";
 import type { JobState } from "../state/job-state.ts";
 import { ultrafastReceipt } from "./chunk-view.ts";
 import { fileUrl } from "./job-view.ts";
-import { targetsOf } from "./target-view.ts";
 
 /** The input's metadata as clients see it, or null while it is unknown. */
 export const inputMetadata = (state: JobState): MediaProbe | null =>
@@ -113,4 +114,14 @@ export function payloadMetadata(state: JobState): PayloadMetadata {
     input: inputMetadata(state),
     outputs: state.spec.outputs.map((_, index) => payloadOutputMetadata(state, index)),
   };
+}
+
+/** Searches for each video of an output, or for each of its chunks; empty if no VMAF was requested. */
+function targetsOf({ outputs, chunks, chunkResults, ultrafast }: JobState, index: number): TargetMetadata[] {
+  const whole = outputs[index]?.targets;
+  if (whole) return whole;
+  if (!chunks?.outputs.includes(index) || ultrafast?.reason !== null) return [];
+  return Object.entries(chunkResults).flatMap(([chunk, { targets = [] }]) =>
+    targets.flatMap(({ output, target }) => (output === index ? { ...target, chunk: Number(chunk) } : [])),
+  );
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { replay } from "../../notify/outbox.ts";
 import { NOW, spec, useSpec } from "../../testing/job-steps.ts";
+import { cancelJob, retryJob } from "../decide/client-moves.ts";
 import type { JobState } from "../state/job-state.ts";
 import { newJob } from "../state/job-state.ts";
 import { areEventsDue, dueEvents } from "./account-events.ts";
-import { cancelJob, retryJob } from "./client-moves.ts";
 
 useSpec();
 
