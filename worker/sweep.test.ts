@@ -317,14 +317,14 @@ describe("a sweep's budget", () => {
     const other = await newAccount();
     const mine = await newLink(other.key, { notification: { type: "http", url: "http://other.test/hook" } });
     await env.DB.prepare("UPDATE upload_links SET expires_at = 1, check_at = 3 WHERE id = ?").bind(mine.id).run();
-    const asked: string[] = [];
+    const steps: string[] = [];
     vi.spyOn(globalThis, "fetch").mockImplementation(async (request) => {
       const { url } = request as Request;
-      asked.push(url);
+      steps.push(url);
       return url.includes("silent") ? new Promise<Response>(() => {}) : new Response(null, { status: 204 });
     });
     await round(env, Date.now());
-    await vi.waitFor(() => expect(asked).toContain("http://other.test/hook"));
+    await vi.waitFor(() => expect(steps).toContain("http://other.test/hook"));
     vi.restoreAllMocks();
     const left = await env.DB.prepare("SELECT count(*) AS n FROM upload_links WHERE status = 'waiting'").first("n");
     expect(left).toBe(0);

@@ -73,7 +73,8 @@ export function jobPayload(
     }),
     ...rest,
   };
-  const hasMetadata = metadata !== null && (metadata.input !== null || metadata.outputs.some((one) => one !== null));
+  const hasMetadata =
+    metadata !== null && (metadata.input !== null || metadata.outputs.some((entry) => entry !== null));
   return { job_id: job.id, event, metadata: hasMetadata, data };
 }
 

@@ -14,6 +14,9 @@ export const MAX_STREAM_FILE_CHARS = 120;
 
 /** True if this attempt may write to a folder. */
 export const isStreamFolder = (folder: string, lease: LeaseId): boolean => {
-  const own = streamFolder(lease, 1);
-  return folder === own || (folder.startsWith(`${own}-`) && /^[1-9]\d{0,2}$/.test(folder.slice(own.length + 1)));
+  const leaseFolder = streamFolder(lease, 1);
+  return (
+    folder === leaseFolder ||
+    (folder.startsWith(`${leaseFolder}-`) && /^[1-9]\d{0,2}$/.test(folder.slice(leaseFolder.length + 1)))
+  );
 };

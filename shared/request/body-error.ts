@@ -16,7 +16,7 @@ export function bodyError(text: string | null): string {
   const head = text.trimStart().slice(0, HEAD_CHARS);
   if (V1_CONFIG.test(head)) return "The body is an API v1 configuration; this API accepts JSON, see /docs";
   if (FORM.test(head)) return "The body is a form; this API accepts JSON, see /docs";
-  const found = jsonError(text);
-  if (!found) return "The body is not valid JSON";
-  return `The body is not valid JSON: ${found.message} (line ${found.line}, column ${found.column})`;
+  const failure = jsonError(text);
+  if (!failure) return "The body is not valid JSON";
+  return `The body is not valid JSON: ${failure.message} (line ${failure.line}, column ${failure.column})`;
 }

@@ -67,8 +67,9 @@ it.each<[body: object, input: object, secret: boolean | null]>([
   expect(parsed).toMatchObject({ ok: true, value: { input } });
   const keys = { accessKeyId: "AKID", secretAccessKey: "secret/+=" };
   const urlOrNone = secret === null ? null : body;
-  const own = body === AZURE || "container" in body ? { accessKeyId: "media1", secretAccessKey: "c2VjcmV0" } : keys;
-  expect(parsed.ok && parsed.value.secret).toEqual(secret ? own : urlOrNone);
+  const credentials =
+    body === AZURE || "container" in body ? { accessKeyId: "media1", secretAccessKey: "c2VjcmV0" } : keys;
+  expect(parsed.ok && parsed.value.secret).toEqual(secret ? credentials : urlOrNone);
   expect(JSON.stringify(parsed.ok && parsed.value.input)).not.toContain("secret");
 });
 

@@ -137,8 +137,8 @@ describe("parseJobRequest", () => {
     [{ httpstream: { path: "x".repeat(230), hls: { path: "y".repeat(172) } } }, {}, 1025],
   ];
   it.each(names)("row %#: limits names in the storage to 1024 bytes", (outputs, storage, bytes) => {
-    const own = "service" in storage || "url" in storage;
-    const section = own ? storage : { ...BODY.storage, path: "ü".repeat(250) };
+    const isWhole = "service" in storage || "url" in storage;
+    const section = isWhole ? storage : { ...BODY.storage, path: "ü".repeat(250) };
     const parsed = parseJobRequest({ ...BODY, outputs, storage: section }, "none");
     const error = {
       code: "output_param_not_valid",

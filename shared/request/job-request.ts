@@ -68,8 +68,8 @@ export function parseJobRequest(body: unknown, allow: AllowPrivate): Result<JobR
   if (!outputs.ok) return outputs;
   const named = checkNameLengths(outputs.value, storage.value.storage);
   if (!named.ok) return named;
-  const kept = checkSourceKept(outputs.value, input.value.input, storage.value.storage);
-  if (!kept.ok) return kept;
+  const sourceCheck = checkSourceKept(outputs.value, input.value.input, storage.value.storage);
+  if (!sourceCheck.ok) return sourceCheck;
   const receivers = suggestSection(parseReceivers(body.notification, allow), "notification", body);
   if (!receivers.ok) return receivers;
   const { first, more } = receivers.value;

@@ -23,10 +23,10 @@ const OWN_START = /^(content|if|proxy)-/;
 /** The error is the end of a sentence that starts with `input.headers`, and contains no value. */
 export function parseSourceHeaders(value: unknown, hasUser: boolean): Result<SourceHeaders, string> {
   if (!isObject(value)) return err("` must be an object of names and values");
-  const given = Object.entries(value);
-  if (given.length > MAX_HEADERS) return err(`\` must have at most ${MAX_HEADERS} headers`);
+  const entries = Object.entries(value);
+  if (entries.length > MAX_HEADERS) return err(`\` must have at most ${MAX_HEADERS} headers`);
   const headers = new Map<string, string>();
-  for (const [name, text] of given) {
+  for (const [name, text] of entries) {
     const lower = name.toLowerCase();
     // A wrong name may contain the value, as in `Authorization: Bearer …`.
     const field = `.${shown(name.replace(/[^A-Za-z0-9-].*/s, "…"))}\``;

@@ -50,10 +50,10 @@ const UNFINISHED: JobStatus = "job.starting";
  * job always has the status `job.starting`.
  */
 export async function countUnfinished(db: D1Database, accountId: string, most: number): Promise<number> {
-  const found = await runQuery(
+  const rows = await runQuery(
     drizzle(db).get<{ n: number }>(sql`
       SELECT count(*) AS n FROM (
         SELECT 1 FROM ${jobs} WHERE account_id = ${accountId} AND status = ${UNFINISHED} LIMIT ${most})`),
   );
-  return found.n;
+  return rows.n;
 }

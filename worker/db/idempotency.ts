@@ -55,10 +55,10 @@ export async function keysWithJobs(
   const { key, jobId, createdAt } = idempotencyKeys;
   const among = sql`${key} IN (SELECT value FROM json_each(${JSON.stringify(keys)}))`;
   const isValid = and(gte(createdAt, now - KEY_LIFE_MS), isNotNull(jobs.checkAt));
-  const found = drizzle(db)
+  const rows = drizzle(db)
     .select({ key })
     .from(idempotencyKeys)
     .innerJoin(jobs, eq(jobs.id, jobId))
     .where(and(eq(idempotencyKeys.accountId, accountId), among, isValid));
-  return new Set((await runQuery(found)).map((row) => row.key));
+  return new Set((await runQuery(rows)).map((row) => row.key));
 }

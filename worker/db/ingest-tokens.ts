@@ -43,12 +43,12 @@ export async function findToken(
   db: D1Database,
   digest: string,
 ): Promise<{ account: Account; template: string } | null> {
-  const found = drizzle(db)
+  const rows = drizzle(db)
     .select({ account: accounts, template: ingestTokens.template })
     .from(ingestTokens)
     .innerJoin(accounts, eq(accounts.id, ingestTokens.accountId))
     .where(
       and(eq(ingestTokens.digest, digest), or(isNull(ingestTokens.expiresAt), gt(ingestTokens.expiresAt, Date.now()))),
     );
-  return (await runQuery(found))[0] ?? null;
+  return (await runQuery(rows))[0] ?? null;
 }

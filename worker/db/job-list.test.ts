@@ -141,18 +141,18 @@ describe("a list of jobs", () => {
     await insert(0, 10, "job.completed", "{}", 5);
     await insert(10, 20, "job.failed", "{}", 6);
     await insert(20, 30, "job.starting");
-    const found = async (filter: Partial<JobFilter>) =>
+    const idsOf = async (filter: Partial<JobFilter>) =>
       (await pagesOf({ filter: { ...ANY_JOB, ...filter }, limit: 4 })).ids.map((id) => Number(id.slice(1)));
     const from = (first: number, count: number) => Array.from({ length: count }, (_, at) => first - at);
-    expect(await found({ statuses: ["job.completed", "job.starting"] })).toEqual([...from(29, 10), ...from(9, 10)]);
-    expect(await found({ from: 6 })).toEqual(from(29, 20));
-    expect(await found({ before: 6 })).toEqual(from(9, 10));
-    expect(await found({ from: 6, before: 7 })).toEqual(from(19, 10));
-    expect(await found({ from: 7, before: 6 })).toEqual([]);
-    expect(await found({ text: "com/7.mp4" })).toEqual([27, 17, 7]);
-    expect(await found({ text: "com/7.mp4", statuses: ["job.failed"], from: 6 })).toEqual([17]);
-    expect(await found({ text: idOf(12).toLowerCase() })).toEqual([12]);
-    expect(await found({ text: "%" })).toEqual([]);
+    expect(await idsOf({ statuses: ["job.completed", "job.starting"] })).toEqual([...from(29, 10), ...from(9, 10)]);
+    expect(await idsOf({ from: 6 })).toEqual(from(29, 20));
+    expect(await idsOf({ before: 6 })).toEqual(from(9, 10));
+    expect(await idsOf({ from: 6, before: 7 })).toEqual(from(19, 10));
+    expect(await idsOf({ from: 7, before: 6 })).toEqual([]);
+    expect(await idsOf({ text: "com/7.mp4" })).toEqual([27, 17, 7]);
+    expect(await idsOf({ text: "com/7.mp4", statuses: ["job.failed"], from: 6 })).toEqual([17]);
+    expect(await idsOf({ text: idOf(12).toLowerCase() })).toEqual([12]);
+    expect(await idsOf({ text: "%" })).toEqual([]);
   });
 
   it("a list with a text reads a limited number of jobs for each page, and leaves out no job", async () => {

@@ -33,17 +33,17 @@ const Found = z.object({ ...StoredPlace.shape, status: z.string(), version: z.in
 export async function listJobs(db: D1Database, accountId: string, asked: Wanted): Promise<Page<ListedJob>> {
   const wanted = await ordered(db, accountId, asked);
   const { rows, end } = await run(db, listQuery(accountId, wanted), endQuery(accountId, wanted));
-  const found = z.array(Found).parse(rows);
+  const jobs = z.array(Found).parse(rows);
   const page: ListedJob[] = [];
   let chars = 0;
-  for (const { view: stored, ...job } of found.slice(0, wanted.limit)) {
+  for (const { view: stored, ...job } of jobs.slice(0, wanted.limit)) {
     if (stored === null) break;
     const view = unpackView(stored);
     chars += view.length;
     if (page.length > 0 && chars > MAX_PAGE_CHARS) break;
     page.push({ ...job, view });
   }
-  return { jobs: page, next: nextOf(found, page, end) };
+  return { jobs: page, next: nextOf(jobs, page, end) };
 }
 
 /** The places of the same jobs, without their views. */
@@ -52,9 +52,9 @@ export async function listPlaces(db: D1Database, accountId: string, asked: Wante
   const places = sql`
     WITH ${pageTables(accountId, wanted)} SELECT id, at FROM page ORDER BY at DESC, id DESC`;
   const { rows, end } = await run(db, places, endQuery(accountId, wanted));
-  const found = z.array(StoredPlace).parse(rows);
-  const page = found.slice(0, wanted.limit);
-  return { jobs: page, next: nextOf(found, page, end) };
+  const stored = z.array(StoredPlace).parse(rows);
+  const page = stored.slice(0, wanted.limit);
+  return { jobs: page, next: nextOf(stored, page, end) };
 }
 
 const ordered = async (db: D1Database, accountId: string, wanted: Wanted): Promise<Wanted> => ({

@@ -64,14 +64,14 @@ const filterOf = (tags: Record<string, string>, changes: Partial<JobFilter> = {}
 });
 
 async function pagesOf(filter: JobFilter, limit: number): Promise<{ ids: number[]; pages: number; most: number }> {
-  const found = { ids: [] as number[], pages: 0, most: 0 };
+  const pages = { ids: [] as number[], pages: 0, most: 0 };
   for (let after: Place | null = null; ; ) {
     const { db, work } = measuredDatabase(env.DB);
     const { jobs, next }: Awaited<ReturnType<typeof listJobs>> = await listJobs(db, "acc", { filter, after, limit });
-    found.ids.push(...jobs.map(({ id }) => Number(id.slice(1))));
-    found.pages += 1;
-    found.most = Math.max(found.most, work.rowsRead);
-    if (!next) return found;
+    pages.ids.push(...jobs.map(({ id }) => Number(id.slice(1))));
+    pages.pages += 1;
+    pages.most = Math.max(pages.most, work.rowsRead);
+    if (!next) return pages;
     after = next;
   }
 }
@@ -166,8 +166,8 @@ describe("usage by tag", () => {
   const ended = (at: number, tags: Record<string, string> | null, changes: Partial<JobRow> = {}): JobRow =>
     job(at, tags, { status: "job.completed", completedAt: NOW, usage: usageText(used), ...changes });
   const usage = async (name: string, from = TODAY): Promise<Record<string, number>> => {
-    const found = await usageByTag(env.DB, "acc", name, { from, to: TODAY });
-    return Object.fromEntries(found.map(({ value, completed }) => [value, completed]));
+    const usage = await usageByTag(env.DB, "acc", name, { from, to: TODAY });
+    return Object.fromEntries(usage.map(({ value, completed }) => [value, completed]));
   };
 
   it("sums up the jobs of each value once, also when rows are written again and after later rounds", async () => {
@@ -213,8 +213,13 @@ describe("usage by tag", () => {
       .run();
     const values = ["00999", "01000", "00007"];
     for (const [at, n] of values.entries()) await upsertJob(env.DB, ended(at, { n }));
-    const found = await usage("n");
-    expect([Object.keys(found).length, ...values.map((value) => found[value])]).toEqual([MAX_VALUES, 1, undefined, 2]);
+    const before = await usage("n");
+    expect([Object.keys(before).length, ...values.map((value) => before[value])]).toEqual([
+      MAX_VALUES,
+      1,
+      undefined,
+      2,
+    ]);
     await deleteOldTagUsage(env.DB, TODAY + 400);
     expect(Object.keys(await usage("n"))).toHaveLength(MAX_VALUES);
     await deleteOldTagUsage(env.DB, TODAY + 401);

@@ -56,21 +56,21 @@ describe("POST /v2/jobs with an Idempotency-Key, while the database fails", () =
 
 describe("while the database is down", () => {
   it("every route responds with 503 and Retry-After, and no route with 500", async () => {
-    const own = basic((await newAccount()).key);
+    const headers = basic((await newAccount()).key);
     const node = bearer(await newNodeToken());
     const admin = bearer(ADMIN);
-    const { body: job } = await send("/v2/jobs", { method: "POST", body: jobBody(), headers: own });
+    const { body: job } = await send("/v2/jobs", { method: "POST", body: jobBody(), headers });
     const lease = `/v2/nodes/leases/${job.id}.inspect.1`;
     const failure = { token: "t", failure: { code: "node_failed", message: "It broke" } };
-    const asked: [string, Asked][] = [
-      ["/v2/jobs", { headers: own }],
-      ["/v2/jobs", { method: "POST", body: jobBody(), headers: own }],
-      [`/v2/jobs/${job.id}`, { headers: own }],
-      [`/v2/jobs/${job.id}`, { method: "DELETE", headers: own }],
-      [`/v2/jobs/${job.id}/retry`, { method: "POST", headers: own }],
-      [`/v2/jobs/${job.id}/events`, { headers: own }],
-      [`/v2/jobs/${job.id}/notifications`, { headers: own }],
-      [`/v2/metadata/jobs/${job.id}`, { headers: own }],
+    const requests: [string, Asked][] = [
+      ["/v2/jobs", { headers }],
+      ["/v2/jobs", { method: "POST", body: jobBody(), headers }],
+      [`/v2/jobs/${job.id}`, { headers }],
+      [`/v2/jobs/${job.id}`, { method: "DELETE", headers }],
+      [`/v2/jobs/${job.id}/retry`, { method: "POST", headers }],
+      [`/v2/jobs/${job.id}/events`, { headers }],
+      [`/v2/jobs/${job.id}/notifications`, { headers }],
+      [`/v2/metadata/jobs/${job.id}`, { headers }],
       [`${lease}/fail`, { method: "POST", body: failure, headers: node }],
       [`${lease}/uploads`, { method: "POST", body: { token: "t", files: [] }, headers: node }],
       ["/v2/nodes/connect", { headers: node }],
@@ -79,7 +79,7 @@ describe("while the database is down", () => {
       ["/v2/admin/node-tokens", { headers: admin }],
       ["/v2/admin/keys/000000000000", { method: "DELETE", headers: admin }],
     ];
-    for (const [path, options] of asked) {
+    for (const [path, options] of requests) {
       const { status, headers, body } = await sendTo(DOWN, path, options);
       const answer = [status, headers.get("retry-after"), body.error_code];
       expect(answer, `${options.method ?? "GET"} ${path}`).toEqual([503, "5", "service_unavailable"]);

@@ -71,8 +71,12 @@ export async function findTemplate(
 /** The kept versions of a template, newest first. */
 export async function versionsOf(db: D1Database, accountId: string, name: string): Promise<number[]> {
   const { version } = templates;
-  const kept = drizzle(db).select({ version }).from(templates).where(named(accountId, name)).orderBy(sql`version DESC`);
-  return (await runQuery(kept)).map((row) => row.version);
+  const versions = drizzle(db)
+    .select({ version })
+    .from(templates)
+    .where(named(accountId, name))
+    .orderBy(sql`version DESC`);
+  return (await runQuery(versions)).map((row) => row.version);
 }
 
 /** The newest versions of the account's templates or saved storages, by name. */

@@ -29,8 +29,8 @@ describe("rows of upload links", () => {
     await insert.bind(MAX_KEPT_LINKS + 50, `${accountId}-`, accountId).run();
     const next: UploadLinkRow = { ...row, id: `${accountId}-new`, createdAt: Date.now() };
     expect(await insertLink(env.DB, next, { count: 1000, bytes: 1e12 })).toBe(true);
-    const kept = env.DB.prepare("SELECT count(*) AS n FROM upload_links WHERE account_id = ?").bind(accountId);
-    expect(await kept.first("n")).toBe(MAX_KEPT_LINKS + 2);
+    const count = env.DB.prepare("SELECT count(*) AS n FROM upload_links WHERE account_id = ?").bind(accountId);
+    expect(await count.first("n")).toBe(MAX_KEPT_LINKS + 2);
     expect(await findLink(env.DB, live.id)).not.toBeNull();
     expect(await findLink(env.DB, `${accountId}-2`)).toBeNull();
   });

@@ -100,9 +100,9 @@ export function good(given: Assignment, changes: { encoder?: string; frames?: nu
         tracks: [{ ...file(task.outputs[0]?.index ?? 0, "text-1"), sizeBytes: 3, frames: null }],
       };
     case "join":
-      return { kind: "join", outputs: task.outputs.map(({ index }) => made(index)), boundaries: BOUNDARIES };
+      return { kind: "join", outputs: task.outputs.map(({ index }) => madeReport(index)), boundaries: BOUNDARIES };
     case "encode":
-      return { kind: "encode", outputs: task.outputs.map(({ index }) => made(index)) };
+      return { kind: "encode", outputs: task.outputs.map(({ index }) => madeReport(index)) };
     default:
       throw new Error(`No report for the task ${task.kind}`);
   }
@@ -115,7 +115,7 @@ export const BOUNDARIES: ChunkBoundaryCheck = {
 };
 export const sent = (output: number, file: number | string) => ({ output, file, sizeBytes: 5, etags: ['"e"'] });
 export const FILES: Record<number, (number | string)[]> = { 0: [1], 1: [1, 2], 2: ["dash/master.mpd"] };
-export const made = (output: number): OutputReport => ({
+export const madeReport = (output: number): OutputReport => ({
   status: "made",
   output,
   files: (FILES[output] ?? []).map((file) => sent(output, file)),

@@ -115,7 +115,7 @@ export function parseAudio(
     return invalid("output_param_not_valid", `\`${field}\` has several tracks, but ${single}`);
   }
   if (params === "all") return ok({ audioTracks: "all" });
-  if (params.filter((one) => one.default).length > 1) {
+  if (params.filter((track) => track.default).length > 1) {
     return invalid("output_param_not_valid", `\`${field}\` must have at most one default`);
   }
   const audioTracks: RequestedTrack[] = [];

@@ -153,12 +153,12 @@ export function parseImage(
 
 /** Returns a parameter that this output does not support, with the reason; null if there is none. */
 function misplacedParam({ container }: ImageFormat, params: ImageParams): { param: string; why: string } | null {
-  const given = Object.keys(params);
+  const names = Object.keys(params);
   const [own, others] = IMAGE_CONTAINER_TRAITS[container].animated ? [animated, still] : [still, animated];
-  const foreign = given.find((param) => Object.hasOwn(others, param));
+  const foreign = names.find((param) => Object.hasOwn(others, param));
   if (foreign)
     return { param: foreign, why: `is not supported by ${container}; supported: ${Object.keys(own).join(", ")}` };
-  const [, second] = given.filter((param) => ["number", "offsets", "interval"].includes(param));
+  const [, second] = names.filter((param) => ["number", "offsets", "interval"].includes(param));
   return second
     ? { param: second, why: "is not allowed here; use only one of `number`, `offsets` and `interval`" }
     : null;

@@ -30,7 +30,7 @@ export function checkNameLengths(outputs: OutputSpec[], storage: RequestedStorag
 }
 
 function longestNames(output: OutputSpec): string[] {
-  const folders = output.type === "httpstream" ? [output.hls, output.dash].flatMap((one) => one?.path ?? []) : [];
+  const folders = output.type === "httpstream" ? [output.hls, output.dash].flatMap((stream) => stream?.path ?? []) : [];
   return [
     ...writtenBy(output).map(({ path, count }) => objectName(path, Math.min(count, MAX_ORDINAL))),
     ...folders.map((path) => path + STREAM_FILE),

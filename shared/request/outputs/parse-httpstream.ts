@@ -84,8 +84,8 @@ const isNotAac = ({ format }: RequestedTrack): boolean => format !== null && for
 
 /** Returns the different playlist names of a stream and its packages. */
 function playlistNames({ playlist_name, hls, dash }: HttpStreamParams): string[] {
-  const given = [playlist_name, hls?.playlist_name, dash?.playlist_name];
-  return [...new Set(given.filter((name) => name !== undefined))];
+  const playlistNames = [playlist_name, hls?.playlist_name, dash?.playlist_name];
+  return [...new Set(playlistNames.filter((name) => name !== undefined))];
 }
 
 /**

@@ -38,12 +38,12 @@ export function credentialPair(idName: string, secretName: string, tokenName: st
     parse(section, body) {
       const wrong = (message: string) => invalid(CODES[section], message);
       const { credentials } = body;
-      const given = isObject(credentials) ? credentials : {};
-      const { [idName]: accessKeyId, [secretName]: secretAccessKey, [tokenName ?? ""]: sessionToken } = given;
+      const fields = isObject(credentials) ? credentials : {};
+      const { [idName]: accessKeyId, [secretName]: secretAccessKey, [tokenName ?? ""]: sessionToken } = fields;
       if (!isNotBlank(accessKeyId) || !isNotBlank(secretAccessKey)) {
         const rule = `\`${idName}\` and \`${secretName}\` must both be defined in \`${section}.credentials\``;
-        const found = misplacedCredentials(section, body, names);
-        return wrong(`The ${section} credentials are not correct: ${rule}${found}`);
+        const misplaced = misplacedCredentials(section, body, names);
+        return wrong(`The ${section} credentials are not correct: ${rule}${misplaced}`);
       }
       const field = `${section}.credentials`;
       if (!ID.test(accessKeyId)) return wrong(`\`${field}.${idName}\` must have 1 to 256 visible ASCII characters`);
@@ -52,7 +52,7 @@ export function credentialPair(idName: string, secretName: string, tokenName: st
           `\`${field}.${secretName}\` must have 1 to 1024 characters, without line breaks or other control characters`,
         );
       }
-      if (tokenName === null && Object.hasOwn(given, "session_token")) {
+      if (tokenName === null && Object.hasOwn(fields, "session_token")) {
         return wrong(`\`${field}.session_token\` is not allowed: the service has no session tokens`);
       }
       if (tokenName === null || sessionToken === undefined) return ok({ accessKeyId, secretAccessKey });

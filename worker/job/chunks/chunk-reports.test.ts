@@ -13,7 +13,7 @@ import {
   inspected,
   joining,
   kindsOf,
-  made,
+  madeReport,
   NOW,
   run,
   statuses,
@@ -148,7 +148,7 @@ describe("joining", () => {
 
   it("is retried for a failed output, which is then encoded in one piece", () => {
     const { state, given, id } = claim(joining());
-    const half = { ...good(given), outputs: [made(0), failed(2, "encoding_failed")] } as TaskResult;
+    const half = { ...good(given), outputs: [madeReport(0), failed(2, "encoding_failed")] } as TaskResult;
     const once = completeTask(upload(state, id), id, half, NOW);
     expect(statuses(once)).toEqual(["video.encoded", "image.created", "httpstream.variants.encoding"]);
     const again = claim(once, "b", NOW + 2000);
@@ -160,7 +160,7 @@ describe("joining", () => {
 
   it("does not encode an output again if the storage rejects it", () => {
     const { state, given, id } = claim(joining());
-    const rejected = { ...good(given), outputs: [made(0), failed(2, "storage_denied")] } as TaskResult;
+    const rejected = { ...good(given), outputs: [madeReport(0), failed(2, "storage_denied")] } as TaskResult;
     const ended = completeTask(upload(state, id), id, rejected, NOW);
     expect(viewJob(ended)).toMatchObject({ status: "job.failed", ultrafast: { chunks: ALL.length } });
   });
