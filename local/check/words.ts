@@ -72,8 +72,8 @@ const VAGUE_NAME = /\(one\) =>|\b(?:const|let) (?:asked|begun|found|given|kept|m
 /** Rooms that still have such names. Remove a room when its names are nouns. */
 const HAVE_VAGUE_NAMES = [
   ...["dashboard/new-job", "encoder-node/link", "encoder-node/leases/leases"],
-  ...["encoder-node/leases/held-slot", "shared/job", "shared/protocol", "shared/shown.ts"],
-  ...["worker/http/", "worker/job", "worker/testing"],
+  ...["encoder-node/leases/held-slot", "shared/shown.ts"],
+  ...["worker/http/", "worker/job"],
 ];
 
 export type BadWord = { file: string; line: number; word: string; instead: string; text: string };
