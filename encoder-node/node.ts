@@ -21,7 +21,7 @@ import { ServiceAccess } from "./network/service-access.ts";
 import { storageAgent } from "./network/storage-agent.ts";
 import { diskOf, nodeFacts, VERSION } from "./node-facts.ts";
 import type { NodeIdentity } from "./node-identity.ts";
-import { lowDisk, SOURCE_FOLDERS, timedReasons, watchReasons } from "./readiness.ts";
+import { lowDisk, SOURCE_FOLDER, timedReasons, watchReasons } from "./readiness.ts";
 import type { Attributes } from "./tracing/otlp-json.ts";
 import { openTracer, type Tracer } from "./tracing/span-exporter.ts";
 import { createProgressBoard } from "./workspace/progress.ts";
@@ -132,8 +132,8 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
     await idle;
     link.close();
     board.close();
-    await deps.sources.clear();
     await deps.rangedSources.close();
+    await deps.sources.clear();
     await deps.storages.close();
     await access.close();
     await tracer.close();
@@ -267,15 +267,16 @@ async function nodeDeps(
 ): Promise<NodeDeps> {
   const { workFolder, allowPrivate, maxSourceBytes } = config;
   const tasks = join(workFolder, "tasks");
-  const [sources, ranged] = [join(workFolder, SOURCE_FOLDERS.sources), join(workFolder, SOURCE_FOLDERS.ranged)];
-  for (const folder of [sources, tasks, ranged]) await rm(folder, { recursive: true, force: true });
+  const sourceFolder = join(workFolder, SOURCE_FOLDER);
+  for (const folder of [sourceFolder, tasks]) await rm(folder, { recursive: true, force: true });
   const probes = new Limiter(PROBES);
+  const sources = new SourceCache(sourceFolder);
   return {
     ...tools,
     capabilities,
-    sources: new SourceCache(sources),
+    sources,
     withProbeSlot: (work) => probes.run(work),
-    rangedSources: new RangedSources(ranged),
+    rangedSources: new RangedSources(sources),
     workFolder: tasks,
     fontsFolder: config.fontsFolder,
     folders,

@@ -6,8 +6,8 @@ import { DISK_RESERVE_BYTES } from "./ffmpeg/limits.ts";
 import { diskOf } from "./node-facts.ts";
 import { outsideOf } from "./working-hours.ts";
 
-/** Folders of sources in the work folder. */
-export const SOURCE_FOLDERS = { sources: "sources", ranged: "ranged" } as const;
+/** Folder of sources in the work folder. */
+export const SOURCE_FOLDER = "sources";
 
 /** Least free space for sources: with less, hardly any work can be done. */
 const LEAST_BYTES = 2 ** 30;
@@ -17,8 +17,7 @@ const CHECK_MS = 15_000;
 /** The reason why a node has too little disk space for any source. None while it has sources or work. */
 export function lowDisk({ workFolder }: Pick<NodeConfig, "workFolder">, isWorking: boolean): string[] {
   const bytes = (diskOf(workFolder)?.free ?? Number.POSITIVE_INFINITY) - DISK_RESERVE_BYTES;
-  const isEmpty = (folder: string): boolean => filesIn(join(workFolder, folder)).length === 0;
-  if (bytes >= LEAST_BYTES || isWorking || !Object.values(SOURCE_FOLDERS).every(isEmpty)) return [];
+  if (bytes >= LEAST_BYTES || isWorking || filesIn(join(workFolder, SOURCE_FOLDER)).length > 0) return [];
   const has = `its disk has ${Math.max(0, Math.floor(bytes / 1e6))} MB for sources, beside a reserve of 512 MiB`;
   return [`${has}; it needs 1 GiB: free space there, or use another disk (--work)`];
 }

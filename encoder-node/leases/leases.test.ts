@@ -77,7 +77,7 @@ function open(reports: Reports): Leases {
         storages: new Agent(),
         withProbeSlot: (work) => work(),
         capabilities: { ffmpegVersion: "7", encoders: [], cpus: 1, filters: [], muxers: [], hardware: null },
-        rangedSources: new RangedSources(join(folder, "ranged")),
+        rangedSources: new RangedSources(new SourceCache(folder)),
         requestUploads: () => Promise.reject(new Error("no uploads")),
         requestChunks: () => Promise.reject(new Error("no chunks")),
         requestScratch: () => Promise.reject(new Error("no scratch storage")),

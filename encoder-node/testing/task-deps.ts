@@ -42,9 +42,16 @@ export type TestNode = {
   close(): Promise<void>;
 };
 
+/** Sources of a test whose source is a file on disk. */
+export const sourceAt = (path: string): TaskDeps["sources"] => ({
+  acquire: async () => ({ path, release: () => undefined }),
+  open: () => Promise.reject(new Error("no source to fetch")),
+  clear: async () => undefined,
+});
+
 export function startTestNode(folder: string): TestNode {
-  const rangedSources = new RangedSources(join(folder, "ranged"));
   const sources = new SourceCache(join(folder, "sources"));
+  const rangedSources = new RangedSources(sources);
   const storages = storageAgent("loopback");
   return {
     rangedSources,

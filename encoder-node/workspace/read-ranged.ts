@@ -7,8 +7,8 @@ import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
 import type { LocatedSource, TaskOf } from "#shared/protocol/tasks.ts";
 import { linkSource } from "../folders/link-source.ts";
 import { RANGE_INPUT_OPTIONS, type RangeInput } from "../source/ranges/range-proxy.ts";
-import type { LocateSource } from "./ranged-sources.ts";
 import { scratchUrls } from "./scratch.ts";
+import type { LocateSource } from "./source-cache.ts";
 import type { TaskDeps } from "./task-deps.ts";
 
 /** A source that is read by ranges, or is a local file without `loopbackOptions`, as the planner takes it. */
@@ -20,13 +20,7 @@ export type ServedSource = Pick<RunInputs, "source" | "loopbackOptions">;
  */
 export type RangedDeps = TaskDeps & Partial<Pick<RangeInput, "network">> & { readonly reads?: readonly string[] };
 
-type RangedTask = Pick<TaskOf<"audio">, "source" | keyof LocatedSource> & {
-  /**
-   * Time limit to read all of the source. If set, the source is read as fast as it arrives; set it if the work needs
-   * all of it.
-   */
-  readonly allWithinMs?: number;
-};
+type RangedTask = Pick<TaskOf<"audio">, "source" | keyof LocatedSource>;
 
 /**
  * Runs work that reads the source of a task. The signal in its deps aborts when reading the source fails. That failure
@@ -39,13 +33,22 @@ export async function withRangedSource<Value>(
 ): Promise<Value> {
   if (task.source.from === "origin" && isFolderUrl(task.sourceUrl)) return withLinkedSource(task, deps, work);
   const input = await openRangedSource(task, deps);
-  const { failed, url: source, network, close } = input;
+  return withServedSource(input, deps, work, (reason) => sourceFailure(task, reason));
+}
+
+/** Like `withRangedSource`, for an opened view of a source, which is closed afterwards. */
+export async function withServedSource<Value>(
+  { failed, url: source, network, close }: RangeInput,
+  deps: TaskDeps,
+  work: (served: ServedSource, deps: RangedDeps) => Promise<Value>,
+  failureOf: (reason: unknown) => unknown = (reason) => reason,
+): Promise<Value> {
   try {
     const rangedDeps = { ...deps, network, signal: AbortSignal.any([deps.signal, failed]) };
     return await work({ source, loopbackOptions: RANGE_INPUT_OPTIONS }, rangedDeps);
   } catch (error) {
     deps.signal.throwIfAborted();
-    throw failed.aborted ? sourceFailure(task, failed.reason) : error;
+    throw failed.aborted ? failureOf(failed.reason) : error;
   } finally {
     close();
   }
@@ -69,7 +72,7 @@ async function withLinkedSource<Value>(
 
 /** Opens a view of the source. The caller closes it. */
 export function openRangedSource(task: RangedTask, deps: TaskDeps): Promise<RangeInput> {
-  const { source, sourceUrl: url, sourceHeaders: secretHeaders, allWithinMs } = task;
+  const { source, sourceUrl: url, sourceHeaders: secretHeaders } = task;
   const locate: LocateSource = async () => {
     if (source.from === "origin") {
       return [{ url, secretHeaders, sizeBytes: source.sizeBytes, validator: source.validator ?? null }];
@@ -79,9 +82,10 @@ export function openRangedSource(task: RangedTask, deps: TaskDeps): Promise<Rang
     return source.pieces.map(({ sizeBytes }, at) => ({ url: urls[at] ?? "", sizeBytes }));
   };
   // A retried job may have another source: the names of the pieces, or size and version, distinguish the two.
-  return deps.rangedSources.open(JSON.stringify([deps.assignment.jobId, source]), locate, {
+  return deps.rangedSources.open(JSON.stringify([deps.assignment.jobId, source]), {
+    locate,
     allow: source.from === "origin" ? deps.allowSource : deps.service.allow,
-    ...(allWithinMs === undefined ? {} : { allWithinMs }),
+    maxBytes: deps.maxSourceBytes,
   });
 }
 

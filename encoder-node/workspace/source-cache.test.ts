@@ -1,103 +1,144 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
-import { beforeEach, expect, it, vi } from "vitest";
-import { emptiedFolder } from "../../test/fixtures.ts";
-import { type FetchOptions, type FetchTo, SourceCache, TRANSFER_ABANDONED } from "./source-cache.ts";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { AppError } from "#shared/errors.ts";
+import { closeServers, noise, sendRange, serve, type TestServer } from "../testing/range-server.ts";
+import { type OpenOptions, SourceCache } from "./source-cache.ts";
 
-const folder = emptiedFolder();
-let cache: SourceCache;
+const CLIP = noise(100_000);
 const never = new AbortController().signal;
+let folder: string;
+let cache: SourceCache;
 beforeEach(async () => {
-  cache = new SourceCache(folder);
+  folder = await mkdtemp(join(tmpdir(), "copra-sources-"));
+  cache = new SourceCache(join(folder, "sources"));
+});
+afterEach(async () => {
+  await cache.clear();
+  expect(await readdir(folder)).toEqual([]);
+  closeServers();
+  await rm(folder, { recursive: true, force: true });
 });
 
+const optionsOf = (url: string, sizeBytes: number | null = null): OpenOptions => ({
+  locate: async () => [{ url, sizeBytes }],
+  allow: "loopback",
+  maxBytes: 1e9,
+});
+const isClip = async ({ path }: { readonly path: string }): Promise<boolean> => CLIP.equals(await readFile(path));
+
+/** Sends half of the clip, and the other half when `release` is called. Supports ranges. */
+async function halvedServer(headers: Record<string, string> = { etag: '"v1"', "accept-ranges": "bytes" }) {
+  const released = Promise.withResolvers<void>();
+  const half = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<void>();
+  const server: TestServer = await serve(async (request, response) => {
+    if (request.headers.range) return sendRange(CLIP, request, response);
+    response.writeHead(200, { ...headers, "content-length": CLIP.length }).write(CLIP.subarray(0, 50_000));
+    half.resolve();
+    response.once("close", closed.resolve);
+    await released.promise;
+    response.end(CLIP.subarray(50_000));
+  });
+  return { ...server, half: half.promise, closed: closed.promise, release: released.resolve };
+}
+
 it("fetches a source once for all callers, and keeps it for the next", async () => {
-  const fetchTo = vi.fn((path: string) => writeFile(path, "video"));
+  const { origin, seen } = await serve((request, response) => sendRange(CLIP, request, response));
+  const how = { signal: never };
   const both = await Promise.all([
-    cache.acquire("job", fetchTo, { signal: never }),
-    cache.acquire("job", fetchTo, { signal: never }),
+    cache.acquire("job", optionsOf(origin), how),
+    cache.acquire("job", optionsOf(origin), how),
   ]);
-  for (const held of both) held.release();
-  const later = await cache.acquire("job", fetchTo, { signal: never });
-  expect(await readFile(later.path, "utf8")).toBe("video");
-  expect(fetchTo).toHaveBeenCalledOnce();
-  await cache.clear();
-  await expect(readdir(folder)).rejects.toThrow();
+  for (const source of both) source.release();
+  const later = await cache.acquire("job", optionsOf(origin), how);
+  expect([await isClip(later), seen.length]).toEqual([true, 1]);
+});
+
+it("shares a file of ranges, keeps it for a while, and removes it", async () => {
+  const { origin, seen } = await serve((request, response) => sendRange(CLIP, request, response));
+  const sources = new SourceCache(join(folder, "brief"), { keepMs: 60 });
+  const read = async (): Promise<() => void> => {
+    const { file, release } = await sources.open("job", optionsOf(origin, CLIP.length));
+    await file.load({ start: 0, end: 99 }, never);
+    return release;
+  };
+  for (const release of [await read(), await read()]) release();
+  (await read())();
+  expect(seen.length).toBe(1);
+  await expect.poll(() => readdir(join(folder, "brief"))).toEqual([]);
+  (await read())();
+  expect(seen.length).toBe(2);
+  await sources.clear();
 });
 
 it("keeps nothing of a fetch that failed", async () => {
-  const broken = vi.fn(() => Promise.reject(new Error("gone")));
-  await expect(cache.acquire("job", broken, { signal: never })).rejects.toThrow("gone");
-  const held = await cache.acquire("job", (path) => writeFile(path, "video"), { signal: never });
-  expect(await readFile(held.path, "utf8")).toBe("video");
+  let fails = true;
+  const { origin } = await serve((request, response) => {
+    if (fails) response.writeHead(404).end();
+    else sendRange(CLIP, request, response);
+  });
+  const acquired = () => cache.acquire("job", optionsOf(origin), { signal: never });
+  await expect(acquired()).rejects.toMatchObject({ code: "input_http_404" });
+  fails = false;
+  expect(await isClip(await acquired())).toBe(true);
+  await expect.poll(() => readdir(join(folder, "sources"))).toHaveLength(1);
 });
 
-it("stops a fetch that no caller waits for, but continues a fetch that another caller waits for", async () => {
-  const stopped = vi.fn();
-  const fetchTo = (path: string, { signal }: FetchOptions) =>
-    new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(() => void writeFile(path, "video").then(resolve), 200);
-      signal.addEventListener("abort", () => {
-        clearTimeout(timer);
-        stopped();
-        reject(signal.reason);
-      });
-    });
+it("keeps nothing of a source that cannot be located", async () => {
+  const failing = { ...optionsOf(""), locate: () => Promise.reject(new AppError("lease_superseded", "superseded")) };
+  await expect(cache.open("job", failing)).rejects.toMatchObject({ code: "lease_superseded" });
+  const { origin } = await serve((request, response) => sendRange(CLIP, request, response));
+  expect(await isClip(await cache.acquire("job", optionsOf(origin), { signal: never }))).toBe(true);
+});
+
+it("blames the node when its folder cannot be created", async () => {
+  const sources = new SourceCache(join(import.meta.filename, "no-folder"));
+  await expect(sources.open("job", optionsOf("http://127.0.0.1:9"))).rejects.toMatchObject({ code: "node_failed" });
+});
+
+it("continues a fetch that another caller waits for", async () => {
+  const { origin, seen, half, release } = await halvedServer();
   const leaving = new AbortController();
-  const first = cache.acquire("shared", fetchTo, { signal: leaving.signal });
-  const second = cache.acquire("shared", fetchTo, { signal: never });
+  const first = cache.acquire("job", optionsOf(origin), { signal: leaving.signal });
+  const progress: number[] = [];
+  const second = cache.acquire("job", optionsOf(origin), {
+    signal: never,
+    onProgress: (fraction) => progress.push(fraction),
+  });
+  await half;
   leaving.abort(new Error("aborted"));
   await expect(first).rejects.toThrow("aborted");
-  expect(await readFile((await second).path, "utf8")).toBe("video");
-  expect(stopped).not.toHaveBeenCalled();
-
-  const two = new AbortController();
-  const fetching = vi.fn(fetchTo);
-  const alone = cache.acquire("alone", fetching, { signal: two.signal });
-  await vi.waitFor(() => expect(fetching).toHaveBeenCalled());
-  two.abort(new Error("aborted"));
-  await expect(alone).rejects.toThrow("aborted");
-  await vi.waitFor(() => expect(stopped).toHaveBeenCalledOnce());
-  await vi.waitFor(async () => expect(await readdir(folder)).toEqual(["shared-1"]));
+  release();
+  expect([await isClip(await second), seen.length, progress.at(-1)]).toEqual([true, 1, 1]);
 });
 
-it("reports progress to all callers that still wait", async () => {
-  const fetching = Promise.withResolvers<(fraction: number) => void>();
-  const arrived = Promise.withResolvers<void>();
-  const fetchTo: FetchTo = async (path, { onProgress }) => {
-    fetching.resolve(onProgress);
-    await arrived.promise;
-    await writeFile(path, "video");
+it.each([
+  ["keeps the bytes of a stopped fetch if its host can resume", undefined, "bytes=50000-", 1],
+  ["keeps no bytes of a stopped fetch if its host cannot resume", {}, undefined, 0],
+])("%s", async (_, headers, range, entries) => {
+  const { origin, seen, release } = await halvedServer(headers);
+  const leaving = new AbortController();
+  const onProgress = (fraction: number): void => {
+    if (fraction >= 0.5) leaving.abort("left");
   };
-  const gaveUp = new AbortController();
-  const [first, second, third] = [vi.fn(), vi.fn(), vi.fn()];
-  const waiting = [first, second].map((onProgress) => cache.acquire("job", fetchTo, { signal: never, onProgress }));
-  const left = cache.acquire("job", fetchTo, { signal: gaveUp.signal, onProgress: third });
-  gaveUp.abort(new Error("aborted"));
-  await expect(left).rejects.toThrow("aborted");
-  (await fetching.promise)(0.5);
-  arrived.resolve();
-  await Promise.all(waiting);
-  expect([first, second, third].map(({ mock }) => mock.calls)).toEqual([[[0.5]], [[0.5]], []]);
+  await expect(cache.acquire("job", optionsOf(origin), { signal: leaving.signal, onProgress })).rejects.toBe("left");
+  await expect.poll(() => readdir(join(folder, "sources"))).toHaveLength(entries);
+  release();
+  expect(await isClip(await cache.acquire("job", optionsOf(origin), { signal: never }))).toBe(true);
+  expect(seen.at(-1)?.headers.range).toBe(range);
 });
 
-it("keeps the received bytes for a caller that leaves, and lets no caller leave a transfer that cannot be resumed", async () => {
-  const transfers: object[] = [];
-  const fetchPart =
-    (canResume: boolean): FetchTo =>
-    async (path, { resume, onProgress, signal }) => {
-      Object.assign(resume, { received: 5, totalBytes: 10, canResume });
-      onProgress(0.5);
-      signal.throwIfAborted();
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      signal.throwIfAborted();
-      await writeFile(path, "video");
-    };
-  const abandonWhen = (transfer: object): boolean => transfers.push(transfer) > 0;
-  const left = cache.acquire("job", fetchPart(true), { signal: never, abandonWhen });
-  await expect(left).rejects.toBe(TRANSFER_ABANDONED);
-  await new Promise((resolve) => setTimeout(resolve, 60));
-  expect(transfers).toEqual([{ received: 5, totalBytes: 10, elapsedMs: expect.any(Number) }]);
-  const resumed = await cache.acquire("job", fetchPart(false), { signal: never, abandonWhen });
-  expect(await readFile(resumed.path, "utf8")).toBe("video");
-  expect(transfers).toHaveLength(1);
+it("lets a caller start early while the rest arrives, and stops the rest when the caller leaves", async () => {
+  const { origin, closed } = await halvedServer();
+  const startsEarly = ({ transfer }: { readonly transfer: { readonly received: number } }): boolean =>
+    transfer.received >= 50_000;
+  const source = await cache.acquire("job", optionsOf(origin), { signal: never, startsEarly });
+  expect([source.arriving?.isWhole, source.arriving?.transfer.received]).toEqual([false, 50_000]);
+  source.release();
+  source.release();
+  await closed;
+  const whole = await cache.acquire("job", optionsOf(origin), { signal: never });
+  expect([await isClip(whole), "arriving" in whole]).toEqual([true, false]);
 });

@@ -1,199 +1,207 @@
-// Sources on disk: fetched once for all tasks of a job on this node, and kept for a while for later tasks.
+// Sources on disk: one file for all tasks of this node that read the source, kept for a while for later tasks.
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { AppError } from "#shared/errors.ts";
+import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import type { RangedSource } from "#shared/protocol/scratch.ts";
-import { untilAborted } from "../async/in-parallel.ts";
-import { newResumeState, type ResumeState } from "../source/fetch/fetch-options.ts";
-import type { TransferState } from "../source/fetch/slow-transfer.ts";
-import { type DiskShare, SourceDisk } from "../source/fetch/source-disk.ts";
+import { type DiskShare, diskFailure, SourceDisk } from "../source/fetch/source-disk.ts";
+import { SourceFile } from "../source/fetch/source-file.ts";
+import type { LocatedPiece } from "../source/fetch/source-requests.ts";
 
-/** Receives the share of the source that has arrived, 0 to 1. */
-type Listener = (fraction: number) => void;
+/** Returns the pieces of a source with valid URLs. */
+export type LocateSource = () => Promise<readonly LocatedPiece[]>;
 
-/** Resources of a fetch: its state, and its share of the disk. */
-export type FetchOptions = {
-  readonly onProgress: Listener;
-  readonly signal: AbortSignal;
-  readonly resume: ResumeState;
-  readonly disk: DiskShare;
+export type OpenOptions = {
+  /** Called again when the URLs have expired, until the source is released. */
+  readonly locate: LocateSource;
+  /** The policy for these URLs. */
+  readonly allow: AllowPrivate;
+  readonly maxBytes: number;
 };
-export type FetchTo = (destination: string, options: FetchOptions) => Promise<unknown>;
 
 export type AcquireOptions = {
   readonly signal: AbortSignal;
-  readonly onProgress?: Listener;
-  /** True if the caller leaves a transfer that can be resumed: `acquire` then rejects with TRANSFER_ABANDONED. */
-  readonly abandonWhen?: ((transfer: TransferState) => boolean) | undefined;
+  /** Receives the share of the source that has arrived, 0 to 1. */
+  readonly onProgress?: (fraction: number) => void;
+  /** True if the caller starts its work while the rest of the source arrives. */
+  readonly startsEarly?: ((file: SourceFile) => boolean) | undefined;
 };
 
-/** `acquire` rejects with this error when its caller leaves the transfer; the received bytes are kept. */
-export const TRANSFER_ABANDONED = new Error("The transfer of the source was left");
+/** The file of a source in use. The holder must release it. After `discard`, the next caller gets another file. */
+export type HeldFile = { readonly file: SourceFile; release(): void; discard(): void };
 
 /** A source on disk. The holder must release it. */
 export type HeldSource = {
   readonly path: string;
   /** The place where other nodes read the source by ranges, if known. */
   readonly origin?: RangedSource;
+  /** The file of a source whose rest still arrives, until it is released. */
+  readonly arriving?: SourceFile;
   release(): void;
 };
 
 type Entry = {
   readonly folder: string;
-  readonly path: Promise<string>;
-  isComplete: boolean;
-  /** Start of the present transfer (`performance.now`). */
-  readonly startedAt: number;
-  users: number;
-  readonly listeners: Set<Listener>;
-  readonly resume: ResumeState;
   readonly disk: DiskShare;
-  readonly abort: AbortController;
+  readonly file: Promise<SourceFile>;
+  /**
+   * Of the leases that may request URLs now, the latest last. The file outlives a lease, and an ended lease cannot
+   * request URLs.
+   */
+  readonly locators: Set<LocateSource>;
+  users: number;
   expiry: NodeJS.Timeout | undefined;
 };
-/** The received part of a source whose tasks left. */
-type PartialSource = Pick<Entry, "folder" | "resume" | "disk"> & { readonly expiry: NodeJS.Timeout };
 
-/**
- * Unused sources are kept for this time, and so are received parts of sources that were left. The job's next task comes
- * within seconds, if it comes to this node.
- */
+/** Lifetime of an unused source. The job's next task comes within seconds, if it comes to this node. */
 const KEEP_MS = 2 * 60_000;
-/** A source is kept for as long as it took to arrive, up to this limit: its job may wait behind other jobs. */
+/** A whole source is kept for as long as it took to arrive, up to this limit: its job may wait behind other jobs. */
 const KEEP_SLOW_MS = 30 * 60_000;
+
+const RELEASED = new Error("The source was released");
 
 export class SourceCache {
   readonly #folder: string;
   readonly #disk: SourceDisk;
+  readonly #keepMs: number;
   readonly #entries = new Map<string, Entry>();
-  readonly #partial = new Map<string, PartialSource>();
-  #fetches = 0;
+  #opened = 0;
 
-  constructor(folder: string, disk = new SourceDisk()) {
+  constructor(folder: string, { disk = new SourceDisk(), keepMs = KEEP_MS } = {}) {
     this.#folder = folder;
     this.#disk = disk;
+    this.#keepMs = keepMs;
   }
 
   /**
-   * Returns the source that `key` names (a part of a file name), and fetches it if necessary. Concurrent callers share
-   * a fetch. Rejects with the error of the fetch, or when `signal` aborts.
+   * Returns the file of a source, and creates it if necessary. `key` names the source. Rejects with the error of
+   * `locate`, and with AppError `node_failed`.
    */
-  async acquire(key: string, fetchTo: FetchTo, options: AcquireOptions): Promise<HeldSource> {
-    const { signal, onProgress = () => undefined, abandonWhen } = options;
-    const entry = this.#entries.get(key) ?? this.#start(key, fetchTo);
+  async open(key: string, options: OpenOptions): Promise<HeldFile> {
+    const entry = this.#entries.get(key) ?? this.#create(key, options);
     clearTimeout(entry.expiry);
     entry.users += 1;
-    const leaving = new AbortController();
-    const listener: Listener = (fraction) => {
-      if (entry.resume.canResume && abandonWhen?.(transferOf(entry))) leaving.abort(TRANSFER_ABANDONED);
-      else onProgress(fraction);
+    // A lease may use the source twice.
+    const locate: LocateSource = () => options.locate();
+    entry.locators.add(locate);
+    const release = once(() => {
+      entry.users -= 1;
+      entry.locators.delete(locate);
+      void this.#expire(key, entry);
+    });
+    const discard = (): void => {
+      this.#forget(key, entry);
+      release();
     };
-    entry.listeners.add(listener);
     try {
-      const path = await untilAborted(entry.path, AbortSignal.any([signal, leaving.signal]));
-      return { path, release: () => this.#release(key, entry) };
+      return { file: await entry.file, release, discard };
     } catch (error) {
-      this.#release(key, entry, error === TRANSFER_ABANDONED);
+      discard();
       throw error;
-    } finally {
-      entry.listeners.delete(listener);
+    }
+  }
+
+  /**
+   * Returns a source that has arrived, or that its caller may read early. Fetches it if necessary. Rejects as
+   * `SourceFile.whole` does; the next caller then starts again.
+   */
+  async acquire(
+    key: string,
+    options: OpenOptions,
+    { signal, onProgress = () => undefined, startsEarly = () => false }: AcquireOptions,
+  ): Promise<HeldSource> {
+    const { file, release, discard } = await this.open(key, options);
+    const leaving = new AbortController();
+    const early = Promise.withResolvers<"early">();
+    let isEarly = false;
+    const onBytes = (received: number, totalBytes: number | null): void => {
+      isEarly ||= startsEarly(file);
+      if (isEarly) early.resolve("early");
+      else onProgress(totalBytes ? received / totalBytes : 0);
+    };
+    const whole = file.whole(AbortSignal.any([signal, leaving.signal]), onBytes);
+    const leave = (): void => {
+      leaving.abort(RELEASED);
+      release();
+    };
+    try {
+      // After an early start, readers meet a failure of the rest.
+      const arrival = await Promise.race([whole, early.promise]);
+      return { path: file.path, release: leave, ...(arrival === "early" ? { arriving: file } : {}) };
+    } catch (error) {
+      if (signal.aborted) release();
+      else discard();
+      throw error;
     }
   }
 
   /** Removes all sources. */
   async clear(): Promise<void> {
-    for (const { expiry } of this.#partial.values()) clearTimeout(expiry);
     await Promise.all([...this.#entries].map(([key, entry]) => this.#remove(key, entry)));
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  #start(key: string, fetchTo: FetchTo): Entry {
-    const abort = new AbortController();
-    const partial = this.#partial.get(key);
-    clearTimeout(partial?.expiry);
-    this.#partial.delete(key);
-    // A separate folder: an earlier fetch of the same source may still be in removal.
-    const folder = partial?.folder ?? join(this.#folder, `${key}-${++this.#fetches}`);
-    const [resume, disk] = [partial?.resume ?? newResumeState(), partial?.disk ?? this.#disk.open(this.#folder)];
-    const listeners = new Set<Listener>();
-    const fetch = async (): Promise<string> => {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      abort.signal.throwIfAborted();
+  #create(key: string, { locate, allow, maxBytes }: OpenOptions): Entry {
+    // A folder of its own: an earlier file of the same source may still be in removal.
+    const folder = join(this.#folder, String(++this.#opened));
+    const disk = this.#disk.open(this.#folder);
+    const locators = new Set<LocateSource>();
+    const open = async (): Promise<SourceFile> => {
+      const pieces = await locate();
+      await mkdir(folder, { recursive: true, mode: 0o700 }).catch(diskFailure);
+      const refresh = (): Promise<readonly LocatedPiece[]> => firstResult([...locators].reverse());
       // No extension: ffmpeg prefers the format of a name's extension, and `bin` is a format (binary text).
-      const path = join(folder, "input");
-      const onProgress = (fraction: number): void => {
-        for (const listener of listeners) listener(fraction);
-      };
-      await fetchTo(path, { signal: abort.signal, onProgress, resume, disk });
-      return path;
+      return SourceFile.open({ path: join(folder, "input"), pieces, refresh, allow, maxBytes, disk });
     };
-    const entry: Entry = {
-      folder,
-      path: fetch(),
-      isComplete: false,
-      startedAt: performance.now(),
-      users: 0,
-      listeners,
-      resume,
-      disk,
-      abort,
-      expiry: undefined,
-    };
+    const entry: Entry = { folder, disk, file: open(), locators, users: 0, expiry: undefined };
     this.#entries.set(key, entry);
-    entry.path.then(
-      () => {
-        entry.isComplete = true;
-      },
-      // A failed fetch is not kept: the next attempt starts at zero.
-      async () => {
-        if (abort.signal.reason !== TRANSFER_ABANDONED) await this.#remove(key, entry);
-      },
-    );
     return entry;
   }
 
-  /** `isLeft`: keep the received part of an incomplete source. */
-  #release(key: string, entry: Entry, isLeft = false): void {
-    entry.users -= 1;
-    if (entry.users > 0 || this.#entries.get(key) !== entry) return;
-    if (isLeft && !entry.isComplete && entry.resume.canResume) return void this.#pause(key, entry);
-    const keepMs = Math.min(Math.max(KEEP_MS, entry.resume.spentMs), KEEP_SLOW_MS);
-    entry.expiry = setTimeout(() => void this.#remove(key, entry), entry.isComplete ? keepMs : 0);
+  /** The next caller gets another file. Present users keep theirs. */
+  #forget(key: string, entry: Entry): void {
+    if (this.#entries.get(key) === entry) this.#entries.delete(key);
+  }
+
+  async #expire(key: string, entry: Entry): Promise<void> {
+    const file = await entry.file.catch(() => null);
+    if (entry.users > 0) return;
+    const isCurrent = this.#entries.get(key) === entry;
+    const keepMs = file?.isWhole
+      ? Math.min(Math.max(this.#keepMs, file.transfer.elapsedMs), KEEP_SLOW_MS)
+      : this.#keepMs;
+    if (!isCurrent || !(file?.isWhole || file?.canResume)) return this.#remove(key, entry);
+    clearTimeout(entry.expiry);
+    entry.expiry = setTimeout(() => void this.#remove(key, entry), keepMs);
     entry.expiry.unref();
   }
 
-  /** Stops a transfer and keeps the received bytes. */
-  async #pause(key: string, entry: Entry): Promise<void> {
-    const { folder, resume, disk } = entry;
-    this.#entries.delete(key);
-    entry.abort.abort(TRANSFER_ABANDONED);
-    await entry.path.catch(() => null);
-    // The transfer has completed meanwhile, or was started again.
-    if (entry.isComplete || this.#entries.has(key) || this.#partial.has(key)) return this.#discard(entry);
-    const expiry = setTimeout(() => {
-      this.#partial.delete(key);
-      void this.#discard(entry);
-    }, KEEP_MS);
-    expiry.unref();
-    this.#partial.set(key, { folder, resume, disk, expiry });
-  }
-
-  async #remove(key: string, entry: Entry): Promise<void> {
-    if (this.#entries.get(key) === entry) this.#entries.delete(key);
-    clearTimeout(entry.expiry);
-    entry.abort.abort();
-    await entry.path.catch(() => null);
-    await this.#discard(entry);
-  }
-
   /** Files that cannot be removed are removed when the node starts again. */
-  async #discard({ folder, disk }: Pick<Entry, "folder" | "disk">): Promise<void> {
-    await rm(folder, { recursive: true, force: true }).catch(() => undefined);
-    disk.close();
+  async #remove(key: string, entry: Entry): Promise<void> {
+    this.#forget(key, entry);
+    clearTimeout(entry.expiry);
+    await entry.file.then((file) => file.close()).catch(() => undefined);
+    await rm(entry.folder, { recursive: true, force: true }).catch(() => undefined);
+    entry.disk.close();
   }
 }
 
-const transferOf = ({ resume, startedAt }: Entry): TransferState => ({
-  received: resume.received,
-  totalBytes: resume.totalBytes,
-  elapsedMs: resume.spentMs + performance.now() - startedAt,
-});
+async function firstResult(locators: Iterable<LocateSource>): Promise<readonly LocatedPiece[]> {
+  let failure: unknown = new AppError("node_failed", "No lease reads the source any more");
+  for (const locate of locators) {
+    try {
+      return await locate();
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+function once(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) work();
+    isDone = true;
+  };
+}

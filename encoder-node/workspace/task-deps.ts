@@ -24,7 +24,7 @@ export interface NodeDeps {
   readonly ffprobe: Tool;
   /** The abilities of this node's ffmpeg, as tested when the node started. */
   readonly capabilities: Capabilities;
-  readonly sources: Pick<SourceCache, "acquire" | "clear">;
+  readonly sources: Pick<SourceCache, "acquire" | "open" | "clear">;
   readonly rangedSources: RangedSources;
   /** Limits the number of concurrent probes: a probe uses a processor, while a transfer only waits. */
   withProbeSlot<Value>(work: () => Promise<Value>): Promise<Value>;

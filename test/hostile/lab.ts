@@ -10,7 +10,7 @@ import { runCommand } from "../../encoder-node/ffmpeg/run-command.ts";
 import { encode } from "../../encoder-node/tasks/encode/encode.ts";
 import { inspect } from "../../encoder-node/tasks/inspect/inspect.ts";
 import { startTestStorage, type TestStorage } from "../../encoder-node/testing/jobs/stream-storage.ts";
-import { startTestNode, type TestNode, tools } from "../../encoder-node/testing/task-deps.ts";
+import { sourceAt, startTestNode, type TestNode, tools } from "../../encoder-node/testing/task-deps.ts";
 import type { TaskDeps } from "../../encoder-node/workspace/task-deps.ts";
 import { childrenNamed, watchChildren } from "./children.ts";
 
@@ -88,7 +88,7 @@ type Judged = Pick<Verdict, "outcomes" | "messages">;
 async function makeAll({ job, path, asks }: Given, node: TestNode, storage: TestStorage): Promise<Judged> {
   const deps: Partial<TaskDeps> = {
     requestUploads: storage.requestUploads,
-    sources: { acquire: async () => ({ path, release: () => undefined }), clear: async () => undefined },
+    sources: sourceAt(path),
   };
   // No server listens there. The file is already here, so that any request for it is a mistake.
   const sourceUrl = "http://127.0.0.1:9/";

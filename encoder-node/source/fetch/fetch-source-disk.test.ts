@@ -3,18 +3,18 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { CLIP, fetchTo, folder, sendClip, useFetchFolder, WHOLE } from "../../testing/jobs/fetched-source.ts";
 import { closeServers, serve } from "../../testing/range-server.ts";
-import { type FreeSpace, SourceDisk } from "./source-disk.ts";
+import { type DiskShare, type FreeSpace, SourceDisk } from "./source-disk.ts";
 
 useFetchFolder();
 afterEach(closeServers);
 
-const ENDLESS: FreeSpace = async () => Number.POSITIVE_INFINITY;
+const diskOf = (freeSpace: FreeSpace): DiskShare => new SourceDisk(freeSpace).open(folder);
 const MIB = 2 ** 20;
 
 it("blames the node when its disk cannot be written", async () => {
   const { origin } = await serve(sendClip);
   for (const destination of [join(folder, "no", "such"), "/dev/full"]) {
-    await expect(fetchTo(origin, { destination, freeSpace: ENDLESS })).rejects.toMatchObject({
+    await expect(fetchTo(origin, { destination, disk: diskOf(async () => 1e12) })).rejects.toMatchObject({
       code: "node_failed",
       message: expect.stringMatching(/^The node cannot write the input to its disk \(E[A-Z]+\)\.$/),
     });
@@ -27,16 +27,16 @@ describe("a disk with too little space for", () => {
 
   it("a whole source stays empty: nothing is written, and there is no retry", async () => {
     const { origin, seen } = await serve(sendClip);
-    await expect(fetchTo(origin, { freeSpace: async () => CLIP.length - 1 })).rejects.toMatchObject(TOO_SMALL);
+    await expect(fetchTo(origin, { disk: diskOf(async () => CLIP.length - 1) })).rejects.toMatchObject(TOO_SMALL);
     expect([seen.length, storedBytes()]).toEqual([1, 0]);
-    expect(await fetchTo(origin, { freeSpace: async () => CLIP.length })).toEqual(WHOLE);
+    expect(await fetchTo(origin, { disk: diskOf(async () => CLIP.length) })).toEqual(WHOLE);
   });
 
   it("a whole source is large enough when the first part is on it already", async () => {
     const { origin } = await serve((request, response) => sendClip(request, response, { dropAfter: 2_000_000 }));
     // On a shared machine, some bytes that were sent before the connection broke are lost.
     const spaces = [CLIP.length, CLIP.length - 1_000_000];
-    expect(await fetchTo(origin, { freeSpace: async () => spaces.shift() ?? 0 })).toEqual(WHOLE);
+    expect(await fetchTo(origin, { disk: diskOf(async () => spaces.shift() ?? 0) })).toEqual(WHOLE);
     expect(spaces).toEqual([]);
   });
 
@@ -49,7 +49,7 @@ describe("a disk with too little space for", () => {
     });
     const spaces = [64 * MIB, 49 * MIB, -1];
     await expect(
-      fetchTo(origin, { maxBytes: 100 * MIB, freeSpace: async () => spaces.shift() ?? -1 }),
+      fetchTo(origin, { maxBytes: 100 * MIB, disk: diskOf(async () => spaces.shift() ?? -1) }),
     ).rejects.toMatchObject(TOO_SMALL);
     expect(seen.length).toBe(1);
     expect(storedBytes()).toBeGreaterThan(31 * MIB);

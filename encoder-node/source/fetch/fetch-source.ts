@@ -1,27 +1,38 @@
-// Fetches a source to this node's disk: resumes after dropped connections, and succeeds only when the file is complete.
-import { open } from "node:fs/promises";
-import { type Fetch, newResumeState } from "./fetch-options.ts";
-import { diskFailure } from "./source-disk.ts";
-import { SourceTransfer } from "./source-transfer.ts";
+// Fetches a file to this node's disk, and succeeds only when the file is complete.
+import type { AllowPrivate } from "#shared/network/address-policy.ts";
+import type { DiskShare } from "./source-disk.ts";
+import { type OnBytes, SourceFile } from "./source-file.ts";
+import type { SecretHeaders } from "./source-request.ts";
+import type { SourceTimeouts } from "./source-timeouts.ts";
 
-/**
- * Downloads a source and returns its size, which is checked against the size that the server sent. Throws AppError:
- * `input_http_<status>`, `input_unreachable`, `input_timeout` (silent or too slow), `input_too_large`,
- * `input_address_not_allowed`, `node_failed` (the disk fails or is too small), `node_busy` (other sources occupy the
- * disk). An abort rejects with the signal's reason.
- */
-export async function fetchSource(fetch: Fetch): Promise<{ sizeBytes: number }> {
-  fetch.signal.throwIfAborted();
-  const { resume = newResumeState() } = fetch;
-  const file = await open(fetch.destination, resume.received > 0 ? "r+" : "w", 0o600).catch(diskFailure);
-  const startedAt = performance.now();
-  const transfer = new SourceTransfer(fetch, resume, file);
+export type Fetch = {
+  readonly url: string;
+  readonly secretHeaders?: SecretHeaders | undefined;
+  /** The file to write. After a failure it holds the bytes that have arrived. */
+  readonly destination: string;
+  readonly allow: AllowPrivate;
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+  readonly onProgress?: OnBytes | undefined;
+  readonly timeouts?: SourceTimeouts | undefined;
+  /** The share of a disk that several sources use. */
+  readonly disk?: DiskShare | undefined;
+};
+
+/** Returns the size of the file. Throws as `SourceFile.whole` does. */
+export async function fetchSource({
+  url,
+  secretHeaders,
+  destination: path,
+  signal,
+  onProgress,
+  ...options
+}: Fetch): Promise<{ sizeBytes: number }> {
+  signal.throwIfAborted();
+  const file = await SourceFile.open({ ...options, path, pieces: [{ url, secretHeaders, sizeBytes: null }] });
   try {
-    return { sizeBytes: await transfer.run() };
+    return { sizeBytes: await file.whole(signal, onProgress) };
   } finally {
-    resume.spentMs += performance.now() - startedAt;
-    fetch.disk?.endReservation();
-    await transfer.close();
     await file.close();
   }
 }

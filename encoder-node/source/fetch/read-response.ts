@@ -9,14 +9,14 @@ export type ResponseReading =
   | { kind: "http-error" };
 
 /** Facts about the file from earlier responses. */
-export type KnownFile = {
-  readonly received: number;
+export type FileVersion = {
   readonly totalBytes: number | null;
   /**
    * Identifies the version of the file: a strong ETag or a Last-Modified date. Null: ranges cannot be combined safely.
    */
   readonly validator: string | null;
 };
+export type KnownFile = FileVersion & { readonly received: number };
 
 /** Interprets the response to a request for all bytes from `known.received`; a request from 0 has no range. */
 export function readResponse(status: number, headers: IncomingHttpHeaders, known: KnownFile): ResponseReading {
@@ -40,6 +40,10 @@ export function validatorOf(headers: IncomingHttpHeaders): string | null {
   const date = headers["last-modified"];
   return typeof date === "string" && etag === undefined ? date : null;
 }
+
+/** True if the host announces, or has sent, a range. */
+export const supportsRanges = (status: number, headers: IncomingHttpHeaders): boolean =>
+  status === 206 || /\bbytes\b/.test(String(headers["accept-ranges"]));
 
 function wholeNumber(text: string | string[] | undefined): number | null {
   return typeof text === "string" && /^\d{1,15}$/.test(text) ? Number(text) : null;

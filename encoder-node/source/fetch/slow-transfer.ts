@@ -22,10 +22,14 @@ function remainingMs({ received, totalBytes, elapsedMs }: TransferState): number
 }
 
 /**
- * True if an encode should read the source by ranges instead of waiting for all of it. `validForMs`: the time until
- * the host refuses further requests (url-validity.ts). A transfer that continues by itself may take longer.
+ * True if further requests beside the transfer are worth it. `validForMs`: the time until the host refuses further
+ * requests (url-validity.ts). A transfer that continues by itself may take longer.
  */
-export function isWorthRanges(transfer: TransferState, validForMs: number): boolean {
+export function isWorthSplit(transfer: TransferState, validForMs: number): boolean {
   const leftMs = remainingMs(transfer);
-  return leftMs !== null && leftMs > WORTHWHILE_MS && leftMs < MAX_MS && 2 * leftMs < validForMs;
+  return leftMs !== null && leftMs > WORTHWHILE_MS && 2 * leftMs < validForMs;
 }
+
+/** True if an encode should read the source while it arrives, instead of waiting for all of it. */
+export const isWorthRanges = (transfer: TransferState, validForMs: number): boolean =>
+  isWorthSplit(transfer, validForMs) && (remainingMs(transfer) ?? 0) < MAX_MS;

@@ -67,16 +67,6 @@ const diskTooSmall = (needed: number, free: number): AppError =>
     `The node has too little disk space for the input: it needs ${megabytes(needed)}, and ${megabytes(free)} are free`,
   );
 
-/** Throws AppError `node_busy` when the folder's disk has too little space. */
-export async function checkDiskSpace(
-  folder: string,
-  neededBytes: number,
-  freeSpace: FreeSpace = usableBytes,
-): Promise<void> {
-  const free = await freeSpace(folder);
-  if (free < neededBytes) throw diskTooSmall(neededBytes, free);
-}
-
 /** Writes the whole chunk. Throws AppError `node_failed` when the disk cannot store it. */
 export async function writeAt(file: FileHandle, chunk: Buffer, position: number): Promise<void> {
   let written = 0;

@@ -12,9 +12,11 @@ export class FinalFailure extends AppError {}
 export class HttpStatusFailure extends AppError {
   /** The server's `Retry-After`; null if it sends none. */
   readonly retryAfterMs: number | null;
+  readonly statusCode: number;
 
   constructor(status: number, message: string, retryAfterMs: number | null) {
     super(`input_http_${status}`, message);
+    this.statusCode = status;
     this.retryAfterMs = retryAfterMs;
   }
 }
@@ -83,10 +85,26 @@ const EXPIRED: ReadonlySet<string> = new Set(["input_http_400", "input_http_401"
 export const mayHaveExpired = ({ code }: AppError): boolean => EXPIRED.has(code);
 
 /** A server that sent a part of a file, and then rejected the next request. */
-export function refusedMidway({ statusCode, host }: ErrorResponse): FinalFailure {
+export function refusedMidway({ statusCode, host }: Pick<ErrorResponse, "statusCode" | "host">): FinalFailure {
   const problem = `The host \`${host}\` of the input sent a part of the file and then responded with HTTP ${statusCode}`;
   return new FinalFailure("input_unreachable", `${problem}; if the URL is signed, let it expire later.`);
 }
+
+/** Another version cannot be used: bytes of the first version are in use already. */
+export const changed = (host: string): FinalFailure =>
+  new FinalFailure("input_unreachable", `The host \`${host}\` of the input changed the file while it was read.`);
+
+/** A response that ended early. */
+export const incomplete = (host: string, received: number, expected: number): AppError =>
+  new AppError(
+    "input_unreachable",
+    `The host \`${host}\` of the input sent ${received} of ${expected} bytes; try again later.`,
+  );
+
+/** Responses of hosts to more connections of a client than they allow. */
+const REFUSALS: ReadonlySet<string> = new Set(["input_http_429", "input_http_503", "input_unreachable"]);
+export const isRefusal = (failure: AppError): boolean =>
+  REFUSALS.has(failure.code) && !(failure instanceof FinalFailure);
 
 /** A source below the minimum rate. Its progress does not restore the retries. */
 export class SlowSource extends AppError {}

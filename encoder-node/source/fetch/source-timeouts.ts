@@ -1,7 +1,7 @@
 // Timeouts, minimum rates and retries of source transfers.
 import { type BackoffPolicy, backoffMs } from "#shared/backoff.ts";
 import { type AppError, errorTraits } from "#shared/errors.ts";
-import { FinalFailure, HttpStatusFailure, tooLong, tooSlow } from "./source-failure.ts";
+import { FinalFailure, HttpStatusFailure, tooSlow } from "./source-failure.ts";
 
 export type SourceTimeouts = {
   /** Longest silence of a server. */
@@ -21,8 +21,10 @@ export const DEFAULT_TIMEOUTS: SourceTimeouts = { stallMs: 30_000, backoff: { fi
  */
 const MINIMUM_RATE: MinimumRate = { bytes: 1024 * 1024, windowMs: 60_000 };
 /** The lifetime of the signed URL of a source in a bucket (worker/storage/source-url.ts). */
-const LIMIT_MS = 12 * 60 * 60 * 1000;
+export const LIMIT_MS = 12 * 60 * 60 * 1000;
 
+/** Connections to the host of a source, for all its ranges together. */
+export const MAX_CONNECTIONS = 8;
 /** Retries in a row, for a server that has responded before, and for a server that never has. */
 const RETRIES = 5;
 const RETRIES_WITHOUT_RESPONSE = 1;
@@ -47,9 +49,14 @@ export function pauseMs(failure: AppError, failures: number, { backoff }: Source
 
 /**
  * Watches a response body. Call the result for all bytes that arrive: it throws AppError `input_timeout` when they are
- * too few.
+ * too few. `isPart`: other parts of the source share the connection to the host.
  */
-export function watchRate({ minimumRate = MINIMUM_RATE }: SourceTimeouts, host: string): (bytes: number) => void {
+export function watchRate(
+  { minimumRate: { bytes: ofSource, windowMs } = MINIMUM_RATE }: SourceTimeouts,
+  host: string,
+  isPart = false,
+): (bytes: number) => void {
+  const minimumRate = { bytes: isPart ? ofSource / MAX_CONNECTIONS : ofSource, windowMs };
   let since = performance.now();
   let inWindow = 0;
   return (bytes) => {
@@ -58,16 +65,5 @@ export function watchRate({ minimumRate = MINIMUM_RATE }: SourceTimeouts, host: 
     if (inWindow < minimumRate.bytes) throw tooSlow(host, minimumRate);
     since = performance.now();
     inWindow = 0;
-  };
-}
-
-/**
- * Watches the time limit of a file on which `spentMs` were spent before. The result throws AppError `input_timeout`,
- * without retries, after the limit.
- */
-export function watchTime({ limitMs = LIMIT_MS }: SourceTimeouts, spentMs = 0): (host: string) => void {
-  const since = performance.now() - spentMs;
-  return (host) => {
-    if (performance.now() - since >= limitMs) throw tooLong(host, limitMs);
   };
 }

@@ -1,32 +1,20 @@
-// Makes an outline of a source: a file of the same length with only the bytes that an inspection needs.
+// Makes an outline of a source: reads only the bytes that an inspection needs.
 import { type FileHandle, open } from "node:fs/promises";
-import { dirname } from "node:path";
-import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import type { ByteRange } from "#shared/network/http-headers.ts";
 import { mapLimitedOrAbort } from "../../async/in-parallel.ts";
 import { type BoxHeader, boxesFrom, type ReadAt } from "../../mp4/boxes.ts";
-import { checkDiskSpace, diskFailure, writeAt } from "../fetch/source-disk.ts";
-import type { SecretHeaders } from "../fetch/source-request.ts";
-import { describeSource } from "../ranges/describe-source.ts";
-import { HttpRangeReader, type RangeReader } from "../ranges/range-reader.ts";
-import type { SourcePiece } from "../ranges/source-pieces.ts";
+import { diskFailure } from "../fetch/source-disk.ts";
+import type { SourceFile } from "../fetch/source-file.ts";
 import { firstSamples, mergedRanges } from "./mp4-outline.ts";
 
-export type OutlineRequest = {
-  readonly url: string;
-  readonly secretHeaders?: SecretHeaders | undefined;
-  readonly allow: AllowPrivate;
-  /** Larger sources have no outline. */
-  readonly maxBytes: number;
-  /** The file to create. It occupies only the disk space of the bytes that were read. */
+/** A file as long as the source. `source`: the version that was read. */
+export type Outline = {
   readonly path: string;
-  readonly signal: AbortSignal;
+  readonly source: { readonly sizeBytes: number; readonly validator: string | null };
+  readonly readBytes: number;
 };
 
-/** An outline. `source`: the version of the source that was read. */
-export type Outline = { readonly path: string; readonly source: SourcePiece; readonly readBytes: number };
-
-/** Longest silence of the host. */
+/** Longest silence of the host before its first response. */
 const STALL_MS = 10_000;
 /** Reading an outline keeps its slot. 10 MB at 1 Mbit/s stay below this limit. */
 const LIMIT_MS = 90_000;
@@ -46,28 +34,27 @@ const PARALLEL = 6;
 
 /**
  * Reads the outline of an MP4 file whose header is enough to list its packets, and whose host supports ranges. Null for
- * other sources, and when the outline would be half of the file or too large. Throws AppError as `HttpRangeReader.read`
- * and `describeSource` do, and `node_failed` for errors of the disk. Throws other errors for an invalid header, and
- * when it takes too long.
+ * other sources, for sources larger than `maxBytes`, and when the outline would be half of the file or too large. Throws AppError as `SourceFile.load`
+ * does. Throws other errors for an invalid header, and when it takes too long.
  */
-export async function fetchOutline(request: OutlineRequest): Promise<Outline | null> {
-  const { url, secretHeaders, allow, maxBytes, path } = request;
-  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(LIMIT_MS)]);
-  const source = await describeSource({ url, secretHeaders, allow, stallMs: STALL_MS, signal });
-  if (!source || source.sizeBytes > maxBytes) return null;
-  const file = await open(path, "wx+", 0o600).catch(diskFailure);
-  const reader = new HttpRangeReader({ pieces: [source], allow });
+export async function fetchOutline(
+  source: SourceFile,
+  { maxBytes, signal }: { readonly maxBytes: number; readonly signal: AbortSignal },
+): Promise<Outline | null> {
+  const stopped = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]);
+  const hasRanges = await source.askForRanges(AbortSignal.any([stopped, AbortSignal.timeout(STALL_MS)]));
+  const { path, sizeBytes, validator } = source;
+  if (!hasRanges || sizeBytes === null || sizeBytes > maxBytes) return null;
+  const file = await open(path, "r").catch(diskFailure);
   try {
-    await file.truncate(source.sizeBytes).catch(diskFailure);
-    const sparse = new SparseFile({ file, folder: dirname(path) }, reader, signal);
-    const moov = await readHeader(sparse, source.sizeBytes);
+    const sparse = new SparseFile(file, source, stopped);
+    const moov = await readHeader(sparse, sizeBytes);
     const media = moov && firstSamples(moov);
     const readBytes = bytesOf(media ?? []) + sparse.readBytes;
-    if (!media || readBytes > Math.min(WORTHWHILE_SHARE * source.sizeBytes, MAX_READ_BYTES)) return null;
-    await sparse.read(media.filter(({ start }) => start < source.sizeBytes).map(within(source.sizeBytes)));
-    return { path, source, readBytes };
+    if (!media || readBytes > Math.min(WORTHWHILE_SHARE * sizeBytes, MAX_READ_BYTES)) return null;
+    await sparse.read(media.filter(({ start }) => start < sizeBytes).map(within(sizeBytes)));
+    return { path, source: { sizeBytes, validator }, readBytes };
   } finally {
-    await reader.close();
     await file.close();
   }
 }
@@ -79,32 +66,23 @@ const within =
   (sizeBytes: number) =>
   ({ start, end }: ByteRange): ByteRange => ({ start, end: Math.min(end, sizeBytes - 1) });
 
-/** The ranges of a source that were read, in a file of the source's length. */
+/** The ranges of a source that were read. */
 class SparseFile {
   readonly #file: FileHandle;
-  readonly #folder: string;
-  readonly #reader: RangeReader;
+  readonly #source: SourceFile;
   readonly #signal: AbortSignal;
   readBytes = 0;
 
-  constructor(
-    { file, folder }: { readonly file: FileHandle; readonly folder: string },
-    reader: RangeReader,
-    signal: AbortSignal,
-  ) {
+  constructor(file: FileHandle, source: SourceFile, signal: AbortSignal) {
     this.#file = file;
-    this.#folder = folder;
-    this.#reader = reader;
+    this.#source = source;
     this.#signal = signal;
   }
 
   async read(ranges: readonly ByteRange[]): Promise<void> {
     const parts = mergedRanges(ranges).flatMap(inParts);
-    await checkDiskSpace(this.#folder, bytesOf(parts));
     this.readBytes += bytesOf(parts);
-    await mapLimitedOrAbort(parts, PARALLEL, this.#signal, (part, _at, signal) =>
-      this.#reader.read(part, (bytes, position) => writeAt(this.#file, bytes, position), signal),
-    );
+    await mapLimitedOrAbort(parts, PARALLEL, this.#signal, (part, _at, signal) => this.#source.load(part, signal));
   }
 
   /** Bytes that were read before. */

@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import { parseRange } from "#shared/network/http-headers.ts";
 import { serve } from "../../testing/range-server.ts";
 import { workshopOfFile } from "../../testing/workshop-of-file.ts";
+import { SourceFile } from "../fetch/source-file.ts";
 import { fetchOutline } from "./fetch-outline.ts";
 
 const words = (...values: readonly number[]): Buffer => {
@@ -55,7 +56,10 @@ it("reads no samples with gigabytes of gaps between them", async () => {
   });
   const path = join(workshop.folder, "outline");
   const signal = new AbortController().signal;
-  const outline = await fetchOutline({ url: `${origin}/a.mp4`, allow: "loopback", maxBytes: 1e11, path, signal });
+  const pieces = [{ url: `${origin}/a.mp4`, sizeBytes: null }];
+  const file = await SourceFile.open({ path, pieces, allow: "loopback", maxBytes: 1e11 });
+  const outline = await fetchOutline(file, { maxBytes: 1e11, signal });
+  await file.close();
   expect(outline).toBeNull();
   expect(sent()).toBeLessThan(1_000_000);
 });

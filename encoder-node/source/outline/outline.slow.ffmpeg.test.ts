@@ -7,6 +7,7 @@ import { fileFolder } from "../../../test/fixtures.ts";
 import { everyNth } from "../../testing/few.ts";
 import { makeClip, tested } from "../../testing/plan-runs.ts";
 import { closeServers, sendRange, serve } from "../../testing/range-server.ts";
+import { SourceFile } from "../fetch/source-file.ts";
 import { readFrameIndex } from "../frame-index/frame-index.ts";
 import type { LocalFile } from "../frame-index/run-packet-listing.ts";
 import { probeSource } from "../probe/probe-source.ts";
@@ -66,9 +67,11 @@ afterAll(async () => {
 });
 
 let outlines = 0;
-const outlineOf = (name: string) => {
+const outlineOf = async (name: string) => {
   const path = join(folder, `outline-${++outlines}`);
-  return fetchOutline({ url: `${origin}/${name}`, allow: "loopback", maxBytes: 1e9, path, signal: never });
+  const pieces = [{ url: `${origin}/${name}`, sizeBytes: null }];
+  const file = await SourceFile.open({ path, pieces, allow: "loopback", maxBytes: 1e9 });
+  return fetchOutline(file, { maxBytes: 1e9, signal: never }).finally(() => file.close());
 };
 
 async function inspected(file: LocalFile) {

@@ -13,10 +13,9 @@ import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
 import { few } from "../../testing/few.ts";
 import { makeClip, REFERENCE_FFMPEG, tested } from "../../testing/plan-runs.ts";
 import { closeServers, noise, sendRange, serve, type TestServer } from "../../testing/range-server.ts";
+import { SourceFile } from "../fetch/source-file.ts";
 import { readFrameIndex } from "../frame-index/frame-index.ts";
-import { BlockCache } from "./block-cache.ts";
 import { RANGE_INPUT_OPTIONS, type RangeInput, type RangeProxy, startRangeProxy } from "./range-proxy.ts";
-import { HttpRangeReader } from "./range-reader.ts";
 
 const QUICK = { stallMs: 5_000, backoff: { firstMs: 5, maxMs: 5 } };
 const BLOCK = 64 * 1024;
@@ -28,7 +27,7 @@ let proxy: RangeProxy;
 /** On the machine's loopback, which this process can reach too. */
 let machineProxy: RangeProxy;
 let files = 0;
-const caches: BlockCache[] = [];
+const sources: SourceFile[] = [];
 const clip = "-f lavfi -i testsrc2=s=320x180:r=25:d=12,noise=alls=40:allf=t -f lavfi -i sine=d=12";
 const codecs = "-c:v libx264 -preset ultrafast -g 50 -bf 2 -b:v 4M -c:a aac -flags +bitexact";
 const CLIPS = ["last.mp4", "first.mp4", "clip.mkv", "clip.ts"];
@@ -41,14 +40,14 @@ beforeAll(async () => {
   await makeClip(folder, "clip.ts", "-i last.mp4 -c copy");
 });
 afterEach(async () => {
-  await Promise.all(caches.splice(0).map((cache) => cache.close()));
+  await Promise.all(sources.splice(0).map((source) => source.close()));
   closeServers();
 });
 afterAll(async () => {
   await Promise.all([proxy.close(), machineProxy.close()]);
 });
 
-type Opened = { readonly input: RangeInput; readonly server: TestServer; readonly cache: BlockCache };
+type Opened = { readonly input: RangeInput; readonly server: TestServer; readonly source: SourceFile };
 
 /** A source on a server, served by the proxy. The server's connections break at the byte `deadFrom`. */
 async function openSource(bytes: Buffer, deadFrom = Number.POSITIVE_INFINITY, via = proxy): Promise<Opened> {
@@ -57,10 +56,10 @@ async function openSource(bytes: Buffer, deadFrom = Number.POSITIVE_INFINITY, vi
     sendRange(bytes, request, response, { dropAfter: Math.max(1, deadFrom - start) });
   });
   const pieces = [{ url: server.origin, sizeBytes: bytes.length }];
-  const source = new HttpRangeReader({ pieces, allow: "loopback", timeouts: QUICK });
-  const cache = await BlockCache.open({ path: join(folder, `${++files}.blocks`), source, blockBytes: BLOCK });
-  caches.push(cache);
-  return { input: via.open(cache), server, cache };
+  const limits = { allow: "loopback", maxBytes: 1e9, timeouts: QUICK, blockBytes: BLOCK } as const;
+  const source = await SourceFile.open({ path: join(folder, `${++files}.blocks`), pieces, ...limits });
+  sources.push(source);
+  return { input: via.open(source), server, source };
 }
 
 describe("the server", () => {
@@ -120,14 +119,14 @@ const framesOf = (): Promise<string> => readFile(join(folder, "out.txt"), "utf8"
 describe("ffmpeg", () => {
   few(1).each(CLIPS)("reads %s like a file, and each byte is fetched at most once", async (name) => {
     const bytes = await readFile(join(folder, name));
-    const { input, cache, server } = await openSource(bytes);
+    const { input, source, server } = await openSource(bytes);
     expect(await decodeUrl(input, input.failed)).toEqual({ ok: true });
     const frames = await framesOf();
     const argv = decoding(["-i", name]);
     await promisify(execFile)(REFERENCE_FFMPEG, argv, { cwd: folder, env: toolEnvironment() });
     expect(frames).toBe(await framesOf());
     expect(frames.split("\n").length).toBeGreaterThan(300);
-    expect(cache.fetchedBytes).toBeLessThanOrEqual(bytes.length);
+    expect(source.transfer.received).toBeLessThanOrEqual(bytes.length);
     expect(new Set(server.seen.map(({ headers }) => headers.range)).size).toBe(server.seen.length);
   });
 

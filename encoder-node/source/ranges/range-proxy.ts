@@ -8,7 +8,8 @@ import { ALLOWED_DECODERS } from "#shared/media/decoders.ts";
 import { ALLOWED_DEMUXERS } from "#shared/media/demuxers.ts";
 import { parseRange } from "#shared/network/http-headers.ts";
 import { type LoopbackNetwork, openLoopback } from "../../ffmpeg/sandbox/loopback-network.ts";
-import { BLOCK_BYTES, type BlockCache } from "./block-cache.ts";
+import type { SourceFile } from "../fetch/source-file.ts";
+import { BLOCK_BYTES, type SourceReader } from "../fetch/source-reader.ts";
 
 /**
  * Options of ffmpeg and ffprobe before an input that is the URL of a `RangeInput`.
@@ -43,8 +44,10 @@ export type RangeInput = {
   close(): void;
 };
 
+type ServedFile = Pick<SourceFile, "sizeBytes"> & { reader(): Pick<SourceReader, "read"> };
+
 export interface RangeProxy {
-  open(source: Pick<BlockCache, "sizeBytes" | "reader">): RangeInput;
+  open(source: ServedFile): RangeInput;
   close(): Promise<void>;
 }
 
@@ -53,7 +56,7 @@ const TOKEN_BYTES = 16;
 const SEND_BYTES = 256 * 1024;
 
 type Opened = {
-  readonly source: Pick<BlockCache, "sizeBytes" | "reader">;
+  readonly source: ServedFile;
   readonly failed: AbortController;
   readonly responses: Set<ServerResponse>;
 };
@@ -93,7 +96,7 @@ export async function startRangeProxy(openNetwork = openLoopback): Promise<Range
 }
 
 async function respond(request: IncomingMessage, response: ServerResponse, input: Opened): Promise<void> {
-  const { sizeBytes } = input.source;
+  const sizeBytes = input.source.sizeBytes ?? 0;
   const common = { "accept-ranges": "bytes", "content-type": "application/octet-stream" };
   if (request.method !== "GET" && request.method !== "HEAD") {
     return void response.writeHead(405, { allow: "GET, HEAD" }).end();

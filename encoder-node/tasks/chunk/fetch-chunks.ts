@@ -12,7 +12,7 @@ import { mapLimitedOrAbort } from "../../async/in-parallel.ts";
 import { type ReadTexts, textsIn } from "../../prepare/read-texts.ts";
 import { createFile } from "../../run-files/open-file.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
-import { HttpRangeReader, type RangeReader } from "../../source/ranges/range-reader.ts";
+import { SourceFetcher } from "../../source/fetch/source-fetcher.ts";
 import type { SourcePiece } from "../../source/ranges/source-pieces.ts";
 import { type ScratchDeps, scratchUrls } from "../../workspace/scratch.ts";
 
@@ -46,7 +46,7 @@ export async function fetchChunks(
     const urls = await scratchUrls(names, deps);
     return chunks.map(({ sizeBytes }, at) => ({ url: urls[at] ?? "", sizeBytes }));
   };
-  const reader = new HttpRangeReader({ pieces: await pieces(), refresh: pieces, allow: deps.service.allow });
+  const source = new SourceFetcher({ pieces: await pieces(), refresh: pieces, allow: deps.service.allow });
   const predecessors = new Map<string, Promise<void>>();
   let bytes = 0;
   const count = (more: number): void => {
@@ -58,7 +58,7 @@ export async function fetchChunks(
       const key = trackKey(place.chunk);
       const predecessor = predecessors.get(key);
       const handOver = async (): Promise<void> => {
-        await fetchChunk(reader, place, count, signal);
+        await fetchChunk(source, place, count, signal);
         await predecessor;
         signal.throwIfAborted();
         await onChunk(place.chunk, place.path);
@@ -69,7 +69,7 @@ export async function fetchChunks(
       return done;
     });
   } finally {
-    await reader.close();
+    await source.close();
   }
 }
 
@@ -90,7 +90,7 @@ function placesOf(chunks: readonly ScratchTrack[], folder: string): Place[] {
 }
 
 async function fetchChunk(
-  reader: RangeReader,
+  source: SourceFetcher,
   { chunk, start, path }: Place,
   count: (bytes: number) => void,
   signal: AbortSignal,
@@ -104,7 +104,7 @@ async function fetchChunk(
       }
       count(bytes.length);
     };
-    await reader.read(range, write, signal);
+    await source.fetch(range, { write }, signal);
   } catch (error) {
     signal.throwIfAborted();
     const message = `A chunk cannot be read from the scratch storage: ${messageOf(error)}`;

@@ -13,7 +13,7 @@ import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
 import { boxHeader } from "../../mp4/boxes.ts";
 import { probeFile } from "../../source/probe/probe.ts";
 import { makeHeldFfmpeg, releaseRuns } from "../../testing/processes/held-ffmpeg.ts";
-import { startTestNode, type TestNode, tools } from "../../testing/task-deps.ts";
+import { sourceAt, startTestNode, type TestNode, tools } from "../../testing/task-deps.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { encode } from "./encode.ts";
 
@@ -91,7 +91,7 @@ async function encoded(
   const task: TaskOf<"encode"> = { kind: "encode", sourceUrl: "http://127.0.0.1/", probe, outputs };
   const deps = node.depsOf("AAAAAAAAAAAAAA.encode.1", task, {
     ffmpeg: awaited.size > 0 ? heldFfmpeg : tools.ffmpeg,
-    sources: { acquire: async () => ({ path, release: () => undefined }), clear: async () => undefined },
+    sources: sourceAt(path),
     requestUploads: async (files) => ({ uploads: files.map(ticket) }),
     releaseSlot: () => {
       isEncoding = false;

@@ -5,9 +5,9 @@ import { readsTexts } from "#shared/job/subtitles.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import type { RunDeps } from "../../prepare/run-planned.ts";
-import type { SourcePiece } from "../../source/ranges/source-pieces.ts";
+import type { SourceFile } from "../../source/fetch/source-file.ts";
 import { acquireSource, acquireUnlessSlow } from "../../workspace/acquire-source.ts";
-import { withRangedSource } from "../../workspace/read-ranged.ts";
+import { withServedSource } from "../../workspace/read-ranged.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 
 /** A source as runs of ffmpeg read it. */
@@ -42,13 +42,12 @@ export async function withEncodeSource<Value>(
   const { probe } = task;
   if (!mayReadRanges(task)) return withFile(task, deps, work);
   // A version other than the inspected version must arrive as a whole to be judged.
-  const isInspected = ({ sizeBytes }: SourcePiece): boolean => String(sizeBytes) === probe.format.size;
-  const acquired = await acquireUnlessSlow(task, deps, isInspected);
-  if ("path" in acquired) return released(acquired, (release) => work({ source: acquired.path, release }, deps));
-  const { sizeBytes, validator } = acquired.ranges;
-  const source = { from: "origin" as const, sizeBytes, ...(validator ? { validator } : {}) };
+  const isInspected = ({ sizeBytes }: SourceFile): boolean => String(sizeBytes) === probe.format.size;
+  const { path, arriving, release: leave } = await acquireUnlessSlow(task, deps, isInspected);
+  if (!arriving) return released({ release: leave }, (release) => work({ source: path, release }, deps));
   try {
-    return await withRangedSource({ ...task, source, allWithinMs: ALL_MS }, deps, (served, ranged) =>
+    const input = await deps.rangedSources.serve(arriving, { allWithinMs: ALL_MS });
+    return await withServedSource(input, deps, (served, ranged) =>
       work({ ...served, release: () => undefined }, ranged),
     );
   } catch (error) {
@@ -56,6 +55,8 @@ export async function withEncodeSource<Value>(
     if (!(error instanceof AppError) || !error.code.startsWith("input_")) throw error;
     deps.log.warn("source not readable while it is encoded", { error: error.message });
     return withFile(task, deps, work);
+  } finally {
+    leave();
   }
 }
 

@@ -13,7 +13,7 @@ import { fileFolder, startServer, untilEnd } from "../../../test/fixtures.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
 import { probeFile } from "../../source/probe/probe.ts";
 import { few, SLOW } from "../../testing/few.ts";
-import { startTestNode, tools } from "../../testing/task-deps.ts";
+import { sourceAt, startTestNode, tools } from "../../testing/task-deps.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { encode } from "./encode.ts";
 
@@ -116,7 +116,7 @@ function depsOf(task: TaskOf<"encode">, path: string, ffmpeg: string, hardware: 
       muxers: [],
       hardware,
     },
-    sources: { acquire: async () => ({ path, release: () => undefined }), clear: async () => undefined },
+    sources: sourceAt(path),
     requestUploads: async (files) => {
       requested.push(...files.map(({ file }) => file));
       return { uploads: files.map(ticket) };

@@ -135,7 +135,8 @@ async function framesOf(files: readonly Buffer[]): Promise<string[]> {
 
 /** Waits for the whole source, even if it is slow. */
 const fetching = ({ sources }: TaskDeps): TaskDeps["sources"] => ({
-  acquire: (key, fetchTo, { abandonWhen: _, ...options }) => sources.acquire(key, fetchTo, options),
+  acquire: (key, options, { startsEarly: _, ...how }) => sources.acquire(key, options, how),
+  open: (key, options) => sources.open(key, options),
   clear: () => sources.clear(),
 });
 

@@ -1,6 +1,5 @@
 // The task `inspect`: fetch the source or the needed part of it, probe it, and find its split points.
 
-import { join } from "node:path";
 import { isFolderUrl } from "#shared/job/folder-url.ts";
 import { messageOf } from "#shared/log.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
@@ -9,10 +8,9 @@ import { fetchOutline, type Outline } from "../../source/outline/fetch-outline.t
 import { explainNotMedia } from "../../source/probe/not-media.ts";
 import { probeSource } from "../../source/probe/probe-source.ts";
 import { checkFolder } from "../../upload/store-in-folder.ts";
-import { acquireSource, acquireUnlessSlow } from "../../workspace/acquire-source.ts";
+import { acquireSource, acquireUnlessSlow, openSource } from "../../workspace/acquire-source.ts";
 import type { HeldSource } from "../../workspace/source-cache.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
-import { inWorkspace } from "../../workspace/workspace.ts";
 import { findSplitPoints, originOf } from "./split-points.ts";
 
 export async function inspect(task: TaskOf<"inspect">, deps: TaskDeps): Promise<TaskResult> {
@@ -21,7 +19,8 @@ export async function inspect(task: TaskOf<"inspect">, deps: TaskDeps): Promise<
   const early = task.chunking?.readOrigin ? await inspectOutline(task, deps) : null;
   if (early || task.chunking) return early ?? inspectWhole(task, deps);
   const source = await acquireUnlessSlow(task, deps);
-  if ("path" in source) return resultOf(source, task, deps);
+  if (!source.arriving) return resultOf(source, task, deps);
+  source.release();
   return (await inspectOutline(task, deps)) ?? inspectWhole(task, deps);
 }
 
@@ -60,17 +59,19 @@ async function resultOf(source: HeldSource, task: TaskOf<"inspect">, deps: TaskD
  * source, for a better error or for the encode that follows. Rejects only when the work is no longer needed.
  */
 async function inspectOutline(task: TaskOf<"inspect">, deps: TaskDeps): Promise<TaskResult | null> {
-  const { allowSource: allow, maxSourceBytes: maxBytes, signal } = deps;
+  const { signal, maxSourceBytes: maxBytes } = deps;
   if (isFolderUrl(task.sourceUrl)) return null;
   deps.progress("transferring", 0);
   try {
-    return await inWorkspace(deps.workFolder, async (folder) => {
-      // The name of a fetched source: clients can read it in the probe.
-      const { sourceUrl: url, sourceHeaders: secretHeaders } = task;
-      const request = { url, secretHeaders, allow, maxBytes, path: join(folder, "input"), signal };
-      const outline = await deps.trace.step("fetch", () => fetchOutline(request));
+    const { file, release } = await openSource(task, deps);
+    const unhold = file.hold();
+    try {
+      const outline = await deps.trace.step("fetch", () => fetchOutline(file, { maxBytes, signal }));
       return outline && (await outlineResult(outline, task, deps));
-    });
+    } finally {
+      unhold();
+      release();
+    }
   } catch (error) {
     signal.throwIfAborted();
     deps.log.info("source not inspected from its outline", { error: messageOf(error) });

@@ -10,12 +10,12 @@ import { type Chunking, isReportable, MIN_CHUNKED_MS } from "#shared/protocol/ch
 import { MAX_VALIDATOR_CHARS, type RangedSource } from "#shared/protocol/scratch.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { mapLimitedOrAbort } from "../../async/in-parallel.ts";
+import type { SourceFile } from "../../source/fetch/source-file.ts";
 import type { SecretHeaders } from "../../source/fetch/source-request.ts";
 import { readFrameIndex } from "../../source/frame-index/frame-index.ts";
 import type { LocalFile } from "../../source/frame-index/run-packet-listing.ts";
-import { describeSource } from "../../source/ranges/describe-source.ts";
-import type { SourcePiece } from "../../source/ranges/source-pieces.ts";
 import { rangeContent } from "../../upload/content.ts";
+import { openSource } from "../../workspace/acquire-source.ts";
 import { putScratch, scratchName } from "../../workspace/scratch.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 
@@ -28,8 +28,6 @@ export type InspectedSource = LocalFile & {
   readonly origin?: RangedSource;
 };
 
-/** Time limit for the source's host to respond to a range request. */
-const STALL_MS = 30_000;
 const MAX_REASON_CHARS = 300;
 /** The report holds split points and probe. The control plane accepts 1 MiB. */
 const MAX_REPORT_BYTES = 900_000;
@@ -96,19 +94,23 @@ async function readChunkableSource({ probe, ...source }: InspectedSource, deps: 
 
 /** Null when the host supports no range requests, identifies no versions, or now serves another file. */
 async function originSource(
-  { path, url, secretHeaders }: InspectedSource,
+  { path, url: sourceUrl, secretHeaders: sourceHeaders }: InspectedSource,
   deps: TaskDeps,
 ): Promise<RangedSource | null> {
-  const { allowSource: allow, signal } = deps;
   const { size } = await stat(path);
-  const piece = await describeSource({ url, secretHeaders, allow, stallMs: STALL_MS, signal }).catch(() => null);
-  signal.throwIfAborted();
-  return piece?.sizeBytes === size ? originOf(piece) : null;
+  const { file, release } = await openSource({ sourceUrl, sourceHeaders }, deps);
+  try {
+    const hasRanges = await file.askForRanges(deps.signal).catch(() => false);
+    deps.signal.throwIfAborted();
+    return hasRanges && file.sizeBytes === size ? originOf(file) : null;
+  } finally {
+    release();
+  }
 }
 
 /** The place where a source can be read by ranges; null without a validator that fits into a report. */
-export function originOf({ sizeBytes, validator }: SourcePiece): RangedSource | null {
-  if (!validator || validator.length > MAX_VALIDATOR_CHARS) return null;
+export function originOf({ sizeBytes, validator }: Pick<SourceFile, "sizeBytes" | "validator">): RangedSource | null {
+  if (sizeBytes === null || !validator || validator.length > MAX_VALIDATOR_CHARS) return null;
   return { from: "origin", sizeBytes, validator };
 }
 

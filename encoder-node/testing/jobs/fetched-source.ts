@@ -4,8 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { beforeAll } from "vitest";
 import { fileFolder } from "../../../test/fixtures.ts";
-import type { Fetch } from "../../source/fetch/fetch-options.ts";
-import { fetchSource } from "../../source/fetch/fetch-source.ts";
+import { type Fetch, fetchSource } from "../../source/fetch/fetch-source.ts";
 
 export const CLIP = Buffer.from(Uint8Array.from({ length: 3_000_000 }, (_, i) => (i * 2_654_435_761) >>> 11));
 export const VERSION: Record<string, string> = { etag: '"v1"' };

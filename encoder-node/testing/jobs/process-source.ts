@@ -15,7 +15,7 @@ import { encode } from "../../tasks/encode/encode.ts";
 import { inspect } from "../../tasks/inspect/inspect.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { serve } from "../range-server.ts";
-import { startTestNode, tools } from "../task-deps.ts";
+import { sourceAt, startTestNode, tools } from "../task-deps.ts";
 
 export type ProcessedOutput =
   | { readonly ok: true; readonly files: readonly string[]; readonly note?: string; readonly quality?: QualityReport }
@@ -48,7 +48,7 @@ export async function processSource(path: string, asks: readonly OutputOptions[]
   });
   const changes: Partial<TaskDeps> = {
     capabilities: { ...ALL_SOFTWARE, ffmpegVersion: tools.ffmpeg.version, cpus: 1 },
-    sources: { acquire: async () => ({ path, release: () => undefined }), clear: async () => undefined },
+    sources: sourceAt(path),
     requestUploads: async (files) => ({ uploads: files.map(uploadOf) }),
   };
   try {

@@ -8,7 +8,7 @@ import { runCommand } from "../../ffmpeg/run-command.ts";
 import { probeSource } from "../../source/probe/probe-source.ts";
 import { encode } from "../../tasks/encode/encode.ts";
 import { type Cue, parseWebVtt } from "../../text/subtitle-cues.ts";
-import { startTestNode, tools } from "../task-deps.ts";
+import { sourceAt, startTestNode, tools } from "../task-deps.ts";
 import { startTestStorage, type TestStorage } from "./stream-storage.ts";
 
 export type Encoded = { readonly reports: readonly OutputReport[]; readonly storage: TestStorage };
@@ -76,8 +76,10 @@ export async function openSubtitleJobs(): Promise<SubtitleJobs> {
         probe: await probeSource(tools.ffprobe, path, AbortSignal.timeout(60_000)),
         outputs: requests.map(specOf),
       };
-      const sources = { acquire: async () => ({ path, release: () => undefined }), clear: async () => undefined };
-      const deps = node.depsOf("AAAAAAAAAAAAAA.encode.1", task, { sources, requestUploads: storage.requestUploads });
+      const deps = node.depsOf("AAAAAAAAAAAAAA.encode.1", task, {
+        sources: sourceAt(path),
+        requestUploads: storage.requestUploads,
+      });
       if (deps.task.kind !== "encode") throw new Error("Not an encode");
       const result = await encode(deps.task, deps);
       if (result.kind !== "encode") throw new Error("Not the result of an encode");

@@ -12,8 +12,8 @@ import { storageAgent } from "../../network/storage-agent.ts";
 import { fetchWatermarks } from "../../prepare/fetch-extra.ts";
 import { fetchSubtitles } from "../../prepare/fetch-subtitles.ts";
 import { fetchSource } from "../../source/fetch/fetch-source.ts";
-import { describeSource } from "../../source/ranges/describe-source.ts";
-import { HttpRangeReader } from "../../source/ranges/range-reader.ts";
+import { SourceFetcher } from "../../source/fetch/source-fetcher.ts";
+import { SourceFile } from "../../source/fetch/source-file.ts";
 import { bytesContent } from "../../upload/content.ts";
 import { putPart } from "../../upload/put-part.ts";
 import { silentLog } from "../silent-log.ts";
@@ -44,13 +44,16 @@ export const READERS: Readonly<Record<string, Client>> = {
     await fetchSource({ url, destination: join(folder, "source"), allow, maxBytes: 1e6, signal, timeouts });
     return null;
   },
-  "description of a source": async (url, allow) => {
-    await describeSource({ url, allow, stallMs: timeouts.stallMs, signal });
+  "question whether a host supports ranges": async (url, allow, folder) => {
+    const source = { pieces: [{ url, sizeBytes: null }], allow, timeouts };
+    const file = await SourceFile.open({ ...source, path: join(folder, "ranges"), maxBytes: 1e6 });
+    await file.askForRanges(signal).finally(() => file.close());
     return null;
   },
   "range of a source": async (url, allow) => {
-    const reader = new HttpRangeReader({ pieces: [{ url, sizeBytes: 9 }], allow, timeouts });
-    await reader.read({ start: 0, end: 8 }, async () => undefined, signal).finally(() => reader.close());
+    const source = new SourceFetcher({ pieces: [{ url, sizeBytes: 9 }], allow, timeouts });
+    const write = async (): Promise<void> => undefined;
+    await source.fetch({ start: 0, end: 8 }, { write }, signal).finally(() => source.close());
     return null;
   },
   watermark: async (url, allow, folder) => {
