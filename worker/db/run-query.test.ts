@@ -110,7 +110,7 @@ describe("while the database is down", () => {
           state,
           withFaults(() => fault),
           memory,
-        ).ring();
+        ).onAlarm();
         expect(memory.state?.indexedVersion).toBe(1);
         expect(memory.state?.retries.index?.attempts).toBe(1);
       });

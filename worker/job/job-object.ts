@@ -198,12 +198,12 @@ export class JobObject extends LeaseObject implements JobRpc {
       const behind = indexBehind(state, rowVersion);
       if (behind !== state) this.memory.save(behind);
     }
-    await this.effects.revive();
+    await this.effects.restoreAlarm();
     return this.effects.nextCheckAt();
   }
 
   override async alarm(): Promise<void> {
-    await this.effects.ring();
+    await this.effects.onAlarm();
   }
 
   /** Takes the newest progress that hubs know. */

@@ -50,14 +50,14 @@ export class EffectRunner {
    * together with the state, and restarts the effects if the object dies.
    */
   start(): void {
-    this.#arm(Date.now() + RESTART_MS);
-    this.#ctx.waitUntil(this.#runDue(isPrompt).then(() => this.#arm(0)));
+    this.#setNextAlarm(Date.now() + RESTART_MS);
+    this.#ctx.waitUntil(this.#runDue(isPrompt).then(() => this.#setNextAlarm(0)));
   }
 
   /** Sets the alarm again if it is missing or long overdue. */
-  async revive(): Promise<void> {
+  async restoreAlarm(): Promise<void> {
     this.#armedAt = await this.#ctx.storage.getAlarm();
-    this.#arm(0);
+    this.#setNextAlarm(0);
   }
 
   /** Time of the sweeper's next check of the job. */
@@ -70,7 +70,7 @@ export class EffectRunner {
   /**
    * Handles the alarm: expires leases and runs all effects. Notifications run only here, because they may take long.
    */
-  async ring(): Promise<void> {
+  async onAlarm(): Promise<void> {
     this.#armedAt = null;
     try {
       if (this.#memory.isUnreadable) return await this.#handleUnreadable();
@@ -94,15 +94,15 @@ export class EffectRunner {
       return;
     }
     this.#armedAt = null;
-    this.#arm(0);
+    this.#setNextAlarm(0);
   }
 
   /** Handles an unreadable state, at long intervals, until it becomes readable or the job is ended. */
   async #handleUnreadable(): Promise<void> {
-    const { waitMs, reason } = await this.#memory.tend(Date.now(), this.#retention());
+    const { waitMs, reason } = await this.#memory.handleUnreadable(Date.now(), this.#retention());
     if (reason !== null) log.error("job state not readable", { job: this.#ctx.id.name, reason, waitMs });
     if (waitMs !== null) this.#setAlarm(Date.now() + waitMs);
-    else this.#arm(0);
+    else this.#setNextAlarm(0);
   }
 
   /** Deletes the metadata of a forgotten job when its time is over. */
@@ -175,7 +175,7 @@ export class EffectRunner {
    * Sets the alarm for the next effect. Prompt effects count from `promptAt` on, and running effects only in case they
    * never end. An alarm that rings too early does no harm: it is set again.
    */
-  #arm(promptAt: number): void {
+  #setNextAlarm(promptAt: number): void {
     const at = this.#dueAt(promptAt);
     // An alarm that is long overdue was lost.
     const rings = this.#armedAt !== null && this.#armedAt <= (at ?? 0) && this.#armedAt > Date.now() - RESTART_MS;

@@ -60,7 +60,7 @@ export class JobMemory {
    * Handles an unreadable state: waits, ends the job, or forgets it. Returns the time to wait; null if the state is
    * readable by now, or gone. Also returns the reason why it was unreadable; null if it is readable by now.
    */
-  async tend(now: number, retentionMs: number): Promise<{ waitMs: number | null; reason: string | null }> {
+  async handleUnreadable(now: number, retentionMs: number): Promise<{ waitMs: number | null; reason: string | null }> {
     // Perhaps only the read has failed.
     this.#load();
     if (this.#unreadable === null) {

@@ -135,9 +135,9 @@ describe("a job whose stored state cannot be read", () => {
       breakTasks(storage.kv);
       let changes = 0;
       const memory = new JobMemory(storage, () => changes++);
-      expect((await memory.tend(Date.now(), HOUR_MS)).waitMs).toBeGreaterThan(0);
+      expect((await memory.handleUnreadable(Date.now(), HOUR_MS)).waitMs).toBeGreaterThan(0);
       storage.kv.put("tasks", tasks);
-      expect(await memory.tend(Date.now() + 2 * HOUR_MS, HOUR_MS)).toEqual({ waitMs: null, reason: null });
+      expect(await memory.handleUnreadable(Date.now() + 2 * HOUR_MS, HOUR_MS)).toEqual({ waitMs: null, reason: null });
       expect([memory.isUnreadable, memory.live().status, changes]).toEqual([false, "job.starting", 1]);
       expect(storage.kv.get("unreadable-since")).toBeUndefined();
     });

@@ -34,7 +34,7 @@ export const NO_ATTEMPTS: AttemptLog = { ended: [], dropped: 0 };
 /** The log is stored with each change of the job, in at most about 100 kB. */
 const MAX_REASON_CHARS = 300;
 
-/** The part of a job's state that matters here. */
+/** The part of a job's state that decides which attempts have ended. */
 type Attempting = {
   readonly status: JobStatus;
   readonly tasks: readonly TaskState[];
