@@ -54,10 +54,10 @@ export async function withEncodeSource<Value>(
     deps.signal.throwIfAborted();
     if (!(error instanceof AppError) || !error.code.startsWith("input_")) throw error;
     deps.log.warn("source not readable while it is encoded", { error: error.message });
-    return withFile(task, deps, work);
   } finally {
     leave();
   }
+  return withFile(task, deps, work);
 }
 
 async function withFile<Value>(
