@@ -32,10 +32,7 @@ async function main(reload: boolean, isEdge: boolean): Promise<void> {
   console.log("Starting the S3 server, the control plane and the encoder nodes …");
   const stack = await startStack(
     { ...readSettings(process.env), service: { ...LOCAL_SERVICE, isEdge } },
-    {
-      signal: stopSignals.first,
-      progress: (message) => console.log(`  ${message}`),
-    },
+    { signal: stopSignals.first, progress: (message) => console.log(`  ${message}`) },
   );
   const inbox = await openInbox(stack.webhookSecret, logWebhook);
   const watching = reload

@@ -13,11 +13,6 @@ interface URL {
   readonly password: string;
 }
 
-declare var URL: {
-  new (url: string): URL;
-  canParse(url: string): boolean;
-};
+declare var URL: { new (url: string): URL; canParse(url: string): boolean };
 
-declare var TextEncoder: {
-  new (): { encode(text: string): Uint8Array };
-};
+declare var TextEncoder: { new (): { encode(text: string): Uint8Array } };

@@ -103,11 +103,7 @@ export type SettingsVariables = { [Name in Required]: string } & {
 };
 
 /** The operator's bucket for the chunks of a job until they are joined (`settings.ultrafast`). */
-export type ScratchSettings = {
-  readonly bucket: S3Bucket;
-  readonly keys: AccessKeys;
-  readonly readOrigin: boolean;
-};
+export type ScratchSettings = { readonly bucket: S3Bucket; readonly keys: AccessKeys; readonly readOrigin: boolean };
 
 export type Settings = {
   adminToken: string;

@@ -12,11 +12,7 @@ export const PROFILE_COMMANDS: readonly CommandSpec[] = [
     examples: ["copra login https://encode.example.com", "copra login encode.example.com --profile eu < key.txt"],
     load: async () => (await profiles()).login,
   },
-  {
-    name: "logout",
-    summary: "Delete a profile",
-    load: async () => (await profiles()).logout,
-  },
+  { name: "logout", summary: "Delete a profile", load: async () => (await profiles()).logout },
   {
     name: "whoami",
     summary: "Show which service and credentials commands use, and whether they are valid",

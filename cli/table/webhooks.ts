@@ -34,13 +34,7 @@ export const WEBHOOK_COMMANDS: readonly CommandSpec[] = [
   {
     name: "webhooks trigger",
     summary: "Send an example of an event to a URL on this machine, signed with the secret of listen",
-    arguments: [
-      {
-        name: "<event>",
-        description: "The event",
-        choices: NOTIFICATION_EVENTS,
-      },
-    ],
+    arguments: [{ name: "<event>", description: "The event", choices: NOTIFICATION_EVENTS }],
     options: [{ flags: "--forward-to <url>", description: FORWARD }],
     examples: ["copra webhooks trigger job.completed --forward-to localhost:3000/hook"],
     load: async () => (await import("../webhooks/trigger.ts")).trigger,

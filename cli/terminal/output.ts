@@ -3,11 +3,7 @@ import { type Colors, colors, wantsColor } from "./colors.ts";
 import { printableColored, printableJson } from "./printable.ts";
 
 /** The part of a stream that Output uses, so that tests can pass their own. */
-export type TextStream = {
-  readonly isTTY?: boolean;
-  readonly columns?: number;
-  write(text: string): unknown;
-};
+export type TextStream = { readonly isTTY?: boolean; readonly columns?: number; write(text: string): unknown };
 
 export type OutputOptions = {
   readonly stdout: TextStream;

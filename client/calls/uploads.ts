@@ -3,10 +3,7 @@ import { type Bytes, Caller, type CallOptions, type Fetch, isSizedStream, pages 
 import type { Upload, UploadList, UploadPart, UploadSummary } from "../types/api.ts";
 
 /** A source that can be read at any position: a `Blob`, a `File`, `fileSource` of `@copra/client/node`, or your own. */
-export type SlicedSource = {
-  readonly size: number;
-  slice(start: number, end: number): Bytes | Promise<Bytes>;
-};
+export type SlicedSource = { readonly size: number; slice(start: number, end: number): Bytes | Promise<Bytes> };
 
 export type SendOptions = CallOptions & {
   /** The name of the file. A `File` has a name by default. */

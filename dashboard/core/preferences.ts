@@ -15,13 +15,7 @@ export type Preferences = {
   readonly columns: string | null;
 };
 
-const DEFAULTS: Preferences = {
-  theme: "system",
-  shortcuts: true,
-  account: null,
-  views: [],
-  columns: null,
-};
+const DEFAULTS: Preferences = { theme: "system", shortcuts: true, account: null, views: [], columns: null };
 const NAME = "copra.preferences";
 
 function read(): Preferences {

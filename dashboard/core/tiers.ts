@@ -3,9 +3,4 @@ export const TIERS = ["audio", "sd", "hd", "uhd"] as const;
 export type Tier = (typeof TIERS)[number];
 
 /** Names of the tiers for people. */
-export const TIER_NAMES = {
-  audio: "Audio",
-  sd: "SD",
-  hd: "HD",
-  uhd: "UHD",
-} as const satisfies Record<Tier, string>;
+export const TIER_NAMES = { audio: "Audio", sd: "SD", hd: "HD", uhd: "UHD" } as const satisfies Record<Tier, string>;

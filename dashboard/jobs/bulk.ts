@@ -8,10 +8,10 @@ export type Verb = "retry" | "cancel";
 export type Changed = BulkResult["jobs"][number];
 
 /** The statuses that allow a change. */
-export const POSSIBLE = {
-  retry: ["job.failed", "job.aborted"],
-  cancel: ["job.starting"],
-} as const satisfies Record<Verb, readonly JobStatus[]>;
+export const POSSIBLE = { retry: ["job.failed", "job.aborted"], cancel: ["job.starting"] } as const satisfies Record<
+  Verb,
+  readonly JobStatus[]
+>;
 
 /** The most jobs in a request. */
 const BATCH = 100;

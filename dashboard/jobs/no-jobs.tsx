@@ -34,10 +34,7 @@ const FIRST = {
   input: { url: `${url}/assets/sample.mp4` },
   storage: { service: "coconut" },
   notification: { type: "none" },
-  outputs: {
-    "mp4:240p": { path: "240p.mp4" },
-    "jpg:320x": { path: "image-%02d.jpg", number: 3 },
-  },
+  outputs: { "mp4:240p": { path: "240p.mp4" }, "jpg:320x": { path: "image-%02d.jpg", number: 3 } },
 } satisfies JobRequest;
 
 const firstCurl = (): string => `curl -u $API_KEY: ${url}/v2/jobs -d '${JSON.stringify(FIRST, null, 2)}'`;

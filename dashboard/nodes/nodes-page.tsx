@@ -74,11 +74,7 @@ function Fleet() {
   );
 }
 
-type ListProps = {
-  readonly nodes: readonly Node[];
-  readonly waiting: number | undefined;
-  readonly reload: () => void;
-};
+type ListProps = { readonly nodes: readonly Node[]; readonly waiting: number | undefined; readonly reload: () => void };
 
 function List({ nodes, waiting, reload }: ListProps) {
   const [filter, changeFilter] = useFilter();

@@ -22,13 +22,7 @@ describe.skipIf(!sandbox)("a run of a tool on a source in a folder", () => {
     source = await linkSource("folder://media/in/a.mov", { folders, workFolder: at("work"), signal });
   };
   const copyOf = (path: string) =>
-    runCommand({
-      path: "/usr/bin/cp",
-      argv: [path, "copy"],
-      cwd: at("run"),
-      stallMs: 30_000,
-      reads: [source.path],
-    });
+    runCommand({ path: "/usr/bin/cp", argv: [path, "copy"], cwd: at("run"), stallMs: 30_000, reads: [source.path] });
 
   beforeEach(async () => {
     base = await mkdtemp(join(tmpdir(), "copra-linked-"));

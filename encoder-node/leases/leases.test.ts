@@ -32,11 +32,7 @@ const assignment = (job: string): Assignment =>
     kind: "inspect",
     slotClass: "inspect",
     round: 0,
-    task: {
-      kind: "inspect",
-      sourceUrl: `${silent.origin}/`,
-      chunking: null,
-    },
+    task: { kind: "inspect", sourceUrl: `${silent.origin}/`, chunking: null },
   });
 
 let frames: NodeFrame[];

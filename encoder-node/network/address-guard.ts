@@ -36,11 +36,7 @@ export type Guard = {
  * addresses fail with the guard's AppError. The agent does not follow redirects.
  */
 export function guardedAgent(guard: Guard): Agent {
-  const connect = buildConnector({
-    lookup: guardedLookup(guard),
-    timeout: CONNECT_TIMEOUT_MS,
-    ...PLAIN,
-  });
+  const connect = buildConnector({ lookup: guardedLookup(guard), timeout: CONNECT_TIMEOUT_MS, ...PLAIN });
   const connectFreely = buildConnector({ timeout: CONNECT_TIMEOUT_MS, ...PLAIN });
   return new Agent({
     keepAliveTimeout: KEEP_ALIVE_MS,

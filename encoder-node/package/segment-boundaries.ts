@@ -33,10 +33,9 @@ export function assembleSegments<P extends Piece>(
   const joined = ended && isTailShort && groups.length > 1 ? joinTail(groups) : groups;
   const final = ended ? joined.length : Math.max(0, joined.length - (isTailShort ? 2 : 1));
   return {
-    segments: joined.slice(0, final).map((group, at) => ({
-      pieces: group,
-      segment: segmentOf(group, joined[at + 1]?.[0].start ?? endOf(group)),
-    })),
+    segments: joined
+      .slice(0, final)
+      .map((group, at) => ({ pieces: group, segment: segmentOf(group, joined[at + 1]?.[0].start ?? endOf(group)) })),
     waiting: joined.slice(final).flat(),
   };
 }

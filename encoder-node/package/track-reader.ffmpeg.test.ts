@@ -73,11 +73,7 @@ beforeAll(async () => {
 });
 
 /** A file in the folder of the clips, or in another folder. */
-const clip = (file: string, within = clips) => ({
-  files: new RunFiles(within),
-  file,
-  segmentSeconds: SEGMENT_SECONDS,
-});
+const clip = (file: string, within = clips) => ({ files: new RunFiles(within), file, segmentSeconds: SEGMENT_SECONDS });
 const kindOf = (name: string): TrackKind => CLIPS[name]?.kind ?? "video";
 const fmp4Of = (name: string): TrackReader => fmp4Reader({ ...clip(`${name}.mp4`), kind: kindOf(name) });
 
@@ -94,10 +90,7 @@ async function readAll(reader: TrackReader): Promise<Track> {
 /** Reads a copy, because the last file may be appended to the file before it. */
 async function readTs(name: string): Promise<Track> {
   const copy = await mkdtemp(path.join(folder, "copy-"));
-  await cp(clips, copy, {
-    recursive: true,
-    filter: (file) => file === clips || path.basename(file).startsWith(name),
-  });
+  await cp(clips, copy, { recursive: true, filter: (file) => file === clips || path.basename(file).startsWith(name) });
   return readAll(tsReader({ ...clip(`${name}.m3u8`, copy), kind: kindOf(name) }));
 }
 

@@ -77,11 +77,7 @@ export async function prepareCaptions(work: CaptionsWork, deps: FontDeps): Promi
   return { burns: { scripts, bitmaps, fontsFolder }, failed, notes };
 }
 
-type Wanted = {
-  readonly index: number;
-  readonly burn: BurnSpec;
-  readonly fonts: Fonts;
-};
+type Wanted = { readonly index: number; readonly burn: BurnSpec; readonly fonts: Fonts };
 
 type Captions = Result<Script | TrackBitmaps>;
 

@@ -136,9 +136,7 @@ async function readBitmaps(track: TextTrack, source: TextSource, deps: Deps): Pr
   return { path, startMs: await firstImage(path, deps), ...canvasShape(stream, canvas, probe) };
 }
 
-const Packets = z.object({
-  packets: z.array(z.object({ pts_time: z.coerce.number(), size: z.string() })),
-});
+const Packets = z.object({ packets: z.array(z.object({ pts_time: z.coerce.number(), size: z.string() })) });
 
 /** Returns the time of the first image, in ms. Throws if all images are empty: ffmpeg makes an empty one at first. */
 async function firstImage(path: string, { ffprobe, signal }: Pick<TaskDeps, "ffprobe" | "signal">): Promise<number> {

@@ -60,12 +60,7 @@ async function publish(params: object, { speed = 4, respond, subtitles = false }
   );
   ends.push(publication.stop);
   const argv = planned.argv.toSpliced(planned.argv.indexOf("-i"), 0, "-readrate", String(speed));
-  const command = {
-    path: tools.ffmpeg.path,
-    argv,
-    reads: [join(folder, "clip.mp4")],
-    stallMs: 60_000,
-  };
+  const command = { path: tools.ffmpeg.path, argv, reads: [join(folder, "clip.mp4")], stallMs: 60_000 };
   const encode = (signal?: AbortSignal) => files.inRun((cwd) => runCommand({ ...command, cwd, signal }));
   const finish = async (): Promise<void> => {
     expect(await encode()).toEqual({ ok: true });

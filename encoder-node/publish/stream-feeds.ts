@@ -39,11 +39,7 @@ export function openPackage(
   const pathOf = (variant: string, number: number): string =>
     files.pathOf(`${planned.output}-${variant}-muxed-${segmentNumber(number)}.ts`);
   const muxed = muxVariants(tracks, variants, { readerOf, segmentSeconds, pathOf });
-  return {
-    name,
-    variants: muxed.map(({ variant }) => variant),
-    feeds: muxed.map(feedOf),
-  };
+  return { name, variants: muxed.map(({ variant }) => variant), feeds: muxed.map(feedOf) };
 }
 
 type TrackSource = { readonly track: StreamTrack; readonly reader: TrackReader };

@@ -47,10 +47,7 @@ export async function packageFiles(stream: StreamPackage): Promise<PackageFiles>
   const all = [...(await Promise.all(sheets)), ...texts];
   const isBelow = ({ file }: StreamFile): boolean => file.startsWith(inStreamFolder(folder, ""));
   const named = (file: StreamFile): StreamFile => ({ ...file, file: `${name}/${file.file}` });
-  return {
-    below: all.filter(isBelow).map(named),
-    entries: all.filter((file) => !isBelow(file)).map(named),
-  };
+  return { below: all.filter(isBelow).map(named), entries: all.filter((file) => !isBelow(file)).map(named) };
 }
 
 /** The playlists and the manifest of a package. */

@@ -98,12 +98,5 @@ const hundredths = (value: number): number => Math.round(value * 100) / 100;
 
 /** Reports that nothing was searched. */
 export function withoutSearch(video: SearchedVideo): TargetMetadata {
-  return {
-    vmaf: targetOf(video),
-    size: "",
-    rate_factor: 0,
-    ended: "failed",
-    samples: null,
-    tried: [],
-  };
+  return { vmaf: targetOf(video), size: "", rate_factor: 0, ended: "failed", samples: null, tried: [] };
 }

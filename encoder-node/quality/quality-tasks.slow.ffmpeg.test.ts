@@ -39,9 +39,7 @@ const qualities = ({ result }: Outputs): (QualityReport | undefined)[] =>
 it.runIf(process.env.COPRA_SOAK === "1")("measures chunks like a single run", { timeout: 600_000 }, async () => {
   const whole = qualities(await encodeWhole(testBed, "ntsc.mp4", OUTPUTS, { ffmpeg }));
   expect(whole).toMatchObject([
-    {
-      renditions: [{ track: "video", width: 160, height: 90, shown_width: 1920, shown_height: 1080, every: 7 }],
-    },
+    { renditions: [{ track: "video", width: 160, height: 90, shown_width: 1920, shown_height: 1080, every: 7 }] },
     { renditions: [{ track: "36p", width: 64, height: 36, model: "vmaf_v0.6.1" }] },
     undefined,
   ]);

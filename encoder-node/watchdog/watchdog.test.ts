@@ -40,11 +40,7 @@ it.each(["loopsForever", "matchesForever", "waitsInTheSystem"])(
   "ends a process that %s, states the place, and reports the lease of the hanging code as failed",
   async (how) => {
     const { code, log } = await hang(how);
-    const expected = {
-      message: "main thread hung",
-      lease: LEASE,
-      stack: expect.stringContaining(how),
-    };
+    const expected = { message: "main thread hung", lease: LEASE, stack: expect.stringContaining(how) };
     expect(log).toContainEqual(expect.objectContaining(expected));
     expect(code).toBe(1);
     expect(posts).toEqual([{ path: `/v2/nodes/leases/${LEASE}/fail`, body: FAILURE }]);

@@ -45,8 +45,8 @@ type Entry = {
   readonly disk: DiskShare;
   readonly file: Promise<SourceFile>;
   /**
-   * Of the leases that may request URLs now, the latest last. The file outlives a lease, and an ended lease cannot
-   * request URLs.
+   * Places of the leases that may request URLs now, the latest last. The file outlives a lease, and an ended lease
+   * cannot request URLs.
    */
   readonly locators: Set<LocateSource>;
   users: number;

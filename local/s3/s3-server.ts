@@ -19,14 +19,7 @@ const { bind, s3Url } = serviceOf(process.env);
 // Without a URL for other machines, the server is only for this machine.
 const address = s3Url === null ? "127.0.0.1" : bind;
 const server = await startS3(
-  {
-    port: s3Port,
-    address,
-    directory,
-    bucket: BUCKET,
-    privateBuckets: [SCRATCH_BUCKET],
-    credentials,
-  },
+  { port: s3Port, address, directory, bucket: BUCKET, privateBuckets: [SCRATCH_BUCKET], credentials },
   log,
 );
 log.info("server started", { port: server.port });

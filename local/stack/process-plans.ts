@@ -26,11 +26,7 @@ export const controlPlanePlan = ({
   name: "The control plane",
   script: "local/control-plane/control-plane.ts",
   argv: [],
-  env: {
-    COPRA_HOME: home,
-    COPRA_PORT: String(port),
-    COPRA_S3_PORT: String(s3Port),
-  },
+  env: { COPRA_HOME: home, COPRA_PORT: String(port), COPRA_S3_PORT: String(s3Port) },
   secret: serviceSecret(service),
   logFile: logsToStderr ? null : join(home, "control-plane.log"),
 });

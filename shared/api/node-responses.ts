@@ -114,10 +114,7 @@ const demands = {
 };
 
 export const Autoscale = z
-  .object({
-    ...demands,
-    pools: z.record(z.string(), z.object(demands)).describe("The same for each pool"),
-  })
+  .object({ ...demands, pools: z.record(z.string(), z.object(demands)).describe("The same for each pool") })
   .describe("How much work runs and waits: of all pools, and of each")
   .register(NAMED, { id: "Autoscale" });
 export type Autoscale = z.infer<typeof Autoscale>;

@@ -6,9 +6,7 @@ import { text } from "../request/parse-section.ts";
 import { strictObject } from "../strict-object.ts";
 import { SCOPE_NAMES } from "./scopes.ts";
 
-export const NamedBody = strictObject({
-  name: text(100).describe("A name for the operator: 1 to 100 characters"),
-})
+export const NamedBody = strictObject({ name: text(100).describe("A name for the operator: 1 to 100 characters") })
   .describe("The name of a new account")
   .register(NAMED, { id: "Named" });
 

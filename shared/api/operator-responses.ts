@@ -21,16 +21,7 @@ const limits = {
 };
 
 export const AccountList = z
-  .object({
-    accounts: z.array(
-      z.object({
-        id: z.string(),
-        name: z.string(),
-        created_at: ContractDate,
-        ...limits,
-      }),
-    ),
-  })
+  .object({ accounts: z.array(z.object({ id: z.string(), name: z.string(), created_at: ContractDate, ...limits })) })
   .describe("All accounts, oldest first")
   .register(NAMED, { id: "AccountList" });
 export type AccountList = z.infer<typeof AccountList>;

@@ -141,12 +141,7 @@ export const NodeFrame = z.discriminatedUnion("type", [
    * seconds the node sends the report by POST. `slots`: slots that the task frees, so that the job receives the result
    * and the claim of the next task at the same time.
    */
-  z.object({
-    type: z.literal("report"),
-    id: ReportId,
-    report: LeaseReport,
-    slots: FreedSlots.exactOptional(),
-  }),
+  z.object({ type: z.literal("report"), id: ReportId, report: LeaseReport, slots: FreedSlots.exactOptional() }),
   /** The answer to `look`: the ffmpeg runs of a lease that have not ended. */
   z.object({ type: z.literal("running"), lease: LeaseIdText, commands: CommandReports }),
   /**

@@ -21,10 +21,7 @@ export const TASK_KINDS = ["inspect", "encode", "chunk", "audio", "texts", "join
 export type TaskKind = (typeof TASK_KINDS)[number];
 
 /** Where the source is. `sourceHeaders`: secret headers for the origin of the URL. */
-const locatedSource = {
-  sourceUrl: z.string(),
-  sourceHeaders: z.record(z.string(), z.string()).exactOptional(),
-};
+const locatedSource = { sourceUrl: z.string(), sourceHeaders: z.record(z.string(), z.string()).exactOptional() };
 const LocatedSource = z.object(locatedSource);
 export type LocatedSource = z.infer<typeof LocatedSource>;
 

@@ -58,10 +58,7 @@ it("completes a job once although the control plane is killed during its encode,
 
 it("completes an upload although the storage is killed during it", async () => {
   const dead = Promise.withResolvers<void>();
-  const puts = trap(world.proxies.s3, ({ method }) => method === "PUT", {
-    until: dead.promise,
-    afterBytes: 10_000,
-  });
+  const puts = trap(world.proxies.s3, ({ method }) => method === "PUT", { until: dead.promise, afterBytes: 10_000 });
   const id = await begin("storage");
   await puts;
   await killAndWait(

@@ -43,10 +43,7 @@ const DROPPED = expect.toBeOneOf(["task cancelled", "report superseded"]);
 
 it("moves work from a frozen and a disconnected node to another node, and rejects their late reports", async () => {
   const release = Promise.withResolvers<void>();
-  const putBegins = trap(world.proxies.s3, putInto("frozen"), {
-    until: release.promise,
-    afterBytes: 10_000,
-  });
+  const putBegins = trap(world.proxies.s3, putInto("frozen"), { until: release.promise, afterBytes: 10_000 });
   const frozen = await begin("frozen");
   await putBegins;
   const offline = await begin("offline");
@@ -68,10 +65,7 @@ it("moves work from a frozen and a disconnected node to another node, and reject
 
 it("lets a node that is terminated end its upload, and leaves nothing behind", async () => {
   const release = Promise.withResolvers<void>();
-  const putBegins = trap(world.proxies.s3, putInto("ended"), {
-    until: release.promise,
-    afterBytes: 10_000,
-  });
+  const putBegins = trap(world.proxies.s3, putInto("ended"), { until: release.promise, afterBytes: 10_000 });
   const id = await begin("ended");
   await putBegins;
   const leaving = await world.holderOf(id);

@@ -86,10 +86,7 @@ type Given = { readonly job: string; readonly path: string; readonly asks: reado
 type Judged = Pick<Verdict, "outcomes" | "messages">;
 
 async function makeAll({ job, path, asks }: Given, node: TestNode, storage: TestStorage): Promise<Judged> {
-  const deps: Partial<TaskDeps> = {
-    requestUploads: storage.requestUploads,
-    sources: sourceAt(path),
-  };
+  const deps: Partial<TaskDeps> = { requestUploads: storage.requestUploads, sources: sourceAt(path) };
   // No server listens there. The file is already here, so that any request for it is a mistake.
   const sourceUrl = "http://127.0.0.1:9/";
   try {

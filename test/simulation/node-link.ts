@@ -13,10 +13,7 @@ export type LinkOptions = {
 };
 
 /** The slot that a task returns with its last report (encoder-node/link/reports.ts). */
-export type SlotReturn = {
-  freed(): object;
-  acknowledged(): void;
-};
+export type SlotReturn = { freed(): object; acknowledged(): void };
 
 export interface LinkOwner {
   /** The first frame of a connection. */

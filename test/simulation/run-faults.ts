@@ -4,9 +4,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { type Fault, faultsOf, nameOf, SCENARIOS, violationsWith } from "./seeds/single-fault.ts";
 
-const { values } = parseArgs({
-  options: { share: { type: "string", default: "1/1" }, only: { type: "string" } },
-});
+const { values } = parseArgs({ options: { share: { type: "string", default: "1/1" }, only: { type: "string" } } });
 const print = console.log;
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const [share = 1, shares = 1] = values.share.split("/").map(Number);

@@ -19,12 +19,7 @@ import { adviceFor } from "../failures/advice.ts";
 import type { FollowState, LiveJob, Tasks } from "../live/live-job.ts";
 import { Figures } from "./figures.tsx";
 
-type Props = {
-  readonly live: LiveJob;
-  readonly job: Job;
-  readonly tasks: Tasks;
-  readonly endsMs: number | null;
-};
+type Props = { readonly live: LiveJob; readonly job: Job; readonly tasks: Tasks; readonly endsMs: number | null };
 
 export function JobHeader({ live, job, tasks, endsMs }: Props) {
   const { name, place } = nameOf(job);

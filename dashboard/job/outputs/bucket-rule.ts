@@ -41,10 +41,7 @@ export function bucketRule(storage: Readonly<Record<string, unknown>> | undefine
         text: "az storage cors add --services b --methods GET HEAD --origins '*' --allowed-headers Range --exposed-headers Content-Range --max-age 3600 --account-name <account>",
       };
     case "r2":
-      return {
-        label: `Cloudflare dashboard → R2 → ${name} → Settings → CORS policy`,
-        text: pretty(S3_RULE),
-      };
+      return { label: `Cloudflare dashboard → R2 → ${name} → Settings → CORS policy`, text: pretty(S3_RULE) };
     case "backblaze":
       return {
         label: `b2 bucket update ${name} --cors-rules '…'`,

@@ -8,12 +8,7 @@ import { Time } from "../../parts/time.tsx";
 import { type Bar, endOf, nameOf, type Runs } from "./bars.ts";
 import { LOOKS, lookOf, wordOf } from "./looks.ts";
 
-type Props = {
-  readonly bar: Bar;
-  readonly runs: Runs;
-  readonly nowMs: number;
-  readonly close: () => void;
-};
+type Props = { readonly bar: Bar; readonly runs: Runs; readonly nowMs: number; readonly close: () => void };
 
 export function AttemptDetails({ bar, runs, nowMs, close }: Props) {
   const commands = runs.get(bar.key) ?? [];

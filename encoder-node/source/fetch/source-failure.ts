@@ -102,9 +102,9 @@ export const incomplete = (host: string, received: number, expected: number): Ap
   );
 
 /** Responses of hosts to more connections of a client than they allow. */
-const REFUSALS: ReadonlySet<string> = new Set(["input_http_429", "input_http_503", "input_unreachable"]);
-export const isRefusal = (failure: AppError): boolean =>
-  REFUSALS.has(failure.code) && !(failure instanceof FinalFailure);
+const REJECTIONS: ReadonlySet<string> = new Set(["input_http_429", "input_http_503", "input_unreachable"]);
+export const isRejection = (failure: AppError): boolean =>
+  REJECTIONS.has(failure.code) && !(failure instanceof FinalFailure);
 
 /** A source below the minimum rate. Its progress does not restore the retries. */
 export class SlowSource extends AppError {}

@@ -3,18 +3,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { AppError } from "#shared/errors.ts";
 import { Renewable, type Signed } from "../../async/renewable.ts";
 import { Stopwatch } from "../../async/stopwatch.ts";
-import { rangesByPiece } from "../ranges/source-pieces.ts";
 import { ConnectionLimit } from "./connection-limit.ts";
 import {
   changed,
   connectionFailure,
   HttpStatusFailure,
-  isRefusal,
+  isRejection,
   mayHaveExpired,
   refusedMidway,
   SlowSource,
   tooLong,
 } from "./source-failure.ts";
+import { rangesByPiece } from "./source-pieces.ts";
 import { type HttpSource, type LocatedPiece, type Part, type Sink, SourceRequests } from "./source-requests.ts";
 import { canRetry, LIMIT_MS, pauseMs } from "./source-timeouts.ts";
 
@@ -119,7 +119,7 @@ export class SourceFetcher {
         () => null,
         (error: unknown) => connectionFailure(error, part.host),
       );
-      const mayRepeat = this.#limit.end(failure !== null && part.at === before && isRefusal(failure));
+      const mayRepeat = this.#limit.end(failure !== null && part.at === before && isRejection(failure));
       if (!failure) return;
       signal.throwIfAborted();
       if (mayRepeat) {

@@ -7,10 +7,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from "vitest";
 import { parseRange } from "#shared/network/http-headers.ts";
 import { closeServers, noise, sendRange, serve } from "../../testing/range-server.ts";
-import { rangesByPiece } from "../ranges/source-pieces.ts";
 import { gapsIn, withRange } from "./byte-ranges.ts";
 import { SourceDisk } from "./source-disk.ts";
 import { SourceFile, type SourceFileOptions } from "./source-file.ts";
+import { rangesByPiece } from "./source-pieces.ts";
 import type { SourceReader } from "./source-reader.ts";
 
 const BLOCK = 4096;

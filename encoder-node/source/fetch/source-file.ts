@@ -140,7 +140,8 @@ export class SourceFile {
   }
 
   /**
-   * Requests the first byte, unless that was answered before. True if the host supports ranges of the version that is read. Throws AppError
+   * Requests the first byte, unless that was answered before. True if the host supports ranges of the version that is
+   * read. Throws AppError
    * as `whole` does.
    */
   async askForRanges(signal: AbortSignal): Promise<boolean> {
@@ -276,7 +277,7 @@ export class SourceFile {
     return [...this.#store.ranges, ...[...this.#fetching].map(({ range }) => range).filter(isBounded)];
   }
 
-  /** Resolves when all fetches of this moment have ended, in any way. */
+  /** Resolves when all present fetches have ended, in any way. */
   async #settled(): Promise<void> {
     await Promise.allSettled([...this.#fetching].map(({ done }) => done));
   }

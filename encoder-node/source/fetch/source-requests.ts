@@ -3,9 +3,9 @@ import type { Agent } from "undici";
 import { AppError } from "#shared/errors.ts";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import { guardedAgent } from "../../network/address-guard.ts";
-import type { SourcePiece } from "../ranges/source-pieces.ts";
 import { type FileVersion, readResponse, supportsRanges, validatorOf } from "./read-response.ts";
 import { addressNotAllowed, changed, connectionBroken, httpFailure, incomplete } from "./source-failure.ts";
+import type { SourcePiece } from "./source-pieces.ts";
 import { requestSource, type SourceResponse } from "./source-request.ts";
 import { DEFAULT_TIMEOUTS, type SourceTimeouts, watchRate } from "./source-timeouts.ts";
 
@@ -151,10 +151,7 @@ export class SourceRequests {
       if (part.at > 0 || !isSame) await this.#restart(part);
     }
     const { totalBytes, validator } = this.#versionOf(part);
-    this.#versions[part.piece] = {
-      totalBytes: next.totalBytes ?? totalBytes,
-      validator: validator ?? next.validator,
-    };
+    this.#versions[part.piece] = { totalBytes: next.totalBytes ?? totalBytes, validator: validator ?? next.validator };
     this.#supportsRanges = supportsRanges(statusCode, headers);
   }
 

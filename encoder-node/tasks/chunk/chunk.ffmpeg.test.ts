@@ -112,9 +112,7 @@ it("leaves no file and no process behind after an abort", async () => {
     const working = work(deps);
     await vi.waitFor(
       async () => expect((await readFile(pathOf(testBed.folder, "pids"), "utf8")).split("\n")).toHaveLength(at + 2),
-      {
-        timeout: 20_000,
-      },
+      { timeout: 20_000 },
     );
     abort.abort("cancelled");
     await expect(working).rejects.toBe("cancelled");

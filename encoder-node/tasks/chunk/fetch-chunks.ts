@@ -13,7 +13,7 @@ import { type ReadTexts, textsIn } from "../../prepare/read-texts.ts";
 import { createFile } from "../../run-files/open-file.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
 import { SourceFetcher } from "../../source/fetch/source-fetcher.ts";
-import type { SourcePiece } from "../../source/ranges/source-pieces.ts";
+import type { SourcePiece } from "../../source/fetch/source-pieces.ts";
 import { type ScratchDeps, scratchUrls } from "../../workspace/scratch.ts";
 
 /** Chunks that are fetched, or wait for their predecessor, at the same time. The folder has as many files. */

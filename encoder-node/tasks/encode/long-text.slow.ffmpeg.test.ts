@@ -22,10 +22,7 @@ afterAll(() => jobs.close());
 it("keeps the times of five hours of text in streams, files and text", async () => {
   const subtitles = [{ from: 1 }];
   const { storage, reports } = await jobs.encode("long.mkv", [
-    {
-      format: "httpstream",
-      params: { hls: { path: "h" }, variants: ["mp4:64x36"], subtitles, segment_duration: 10 },
-    },
+    { format: "httpstream", params: { hls: { path: "h" }, variants: ["mp4:64x36"], subtitles, segment_duration: 10 } },
     { format: "mp4:64x36", params: { subtitles } },
     { format: "srt", params: { from: 1 } },
     { format: "vtt", params: { from: 1, shift: -3600 } },

@@ -141,10 +141,7 @@ it("inspects a source that is read at its origin without fetching it", async () 
   const { size } = await stat(join(folder, "noisy.mp4"));
   expect(server.sent() - before).toBeLessThan(size / 2);
   expect(early.probe).toEqual(whole.probe);
-  expect(early.chunking).toEqual({
-    ...whole.chunking,
-    source: { from: "origin", sizeBytes: size, validator: '"v1"' },
-  });
+  expect(early.chunking).toEqual({ ...whole.chunking, source: { from: "origin", sizeBytes: size, validator: '"v1"' } });
 });
 
 it("reads only the header and the first frames for a probe, if the host supports ranges", async () => {

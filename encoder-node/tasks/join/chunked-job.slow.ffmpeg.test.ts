@@ -209,10 +209,7 @@ it("plays a stream while later chunks are encoded, and stores the same bytes in 
     "ntsc.mp4",
     outputs,
     (storage) => ({
-      waiting: {
-        begin: () => waits.push("begin") > 0,
-        end: () => void waits.push("end"),
-      },
+      waiting: { begin: () => waits.push("begin") > 0, end: () => void waits.push("end") },
       async requestChunks(from) {
         requests += 1;
         const lists = storage.stored.filter(({ name }) => name === "hls/master.m3u8" || name === "dash/master.mpd");

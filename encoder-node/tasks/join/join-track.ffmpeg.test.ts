@@ -62,12 +62,7 @@ it("joins chunks to the same track as a single run makes", async () => {
     [30, 14],
   ]);
   const whole = await readChunkFacts(path("whole.mp4"), "video");
-  expect(whole).toEqual({
-    timescale: received[0]?.timescale,
-    frames: 130,
-    start: 10 * 12800,
-    end: 15.2 * 12800,
-  });
+  expect(whole).toEqual({ timescale: received[0]?.timescale, frames: 130, start: 10 * 12800, end: 15.2 * 12800 });
   expect(await readChunkFacts(path("joined.mp4"), "video")).toEqual(whole);
   expect(await fragmentNumbers("joined.mp4")).toEqual(await fragmentNumbers("whole.mp4"));
 });

@@ -66,10 +66,7 @@ export function renditionOf(draft: Draft, output: Reader): Rendition {
 
 function sizeOf(from: Reader): { readonly width?: number | undefined; readonly height?: number | undefined } {
   const [, width, height] = /^(\d*)x(\d*)$/i.exec(from.at("size").text() ?? "") ?? [];
-  return {
-    width: Number(width) || from.at("width").number(),
-    height: Number(height) || from.at("height").number(),
-  };
+  return { width: Number(width) || from.at("width").number(), height: Number(height) || from.at("height").number() };
 }
 
 function videoOf(draft: Draft, output: Reader): VideoParts {

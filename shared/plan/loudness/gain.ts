@@ -52,10 +52,7 @@ export function correctGain(
   const { truePeakDb } = request;
   const over = overshootDb(trial, request);
   const lower = Math.max(truePeakDb - MAX_LIMIT_REDUCTION_DB, hundredths((limitDb ?? truePeakDb) - over));
-  const corrected = {
-    gainDb: limitedGain(gainDb + missingLu(trial, request)),
-    limitDb: over > 0 ? lower : limitDb,
-  };
+  const corrected = { gainDb: limitedGain(gainDb + missingLu(trial, request)), limitDb: over > 0 ? lower : limitDb };
   return corrected.gainDb === gainDb && corrected.limitDb === limitDb ? null : corrected;
 }
 

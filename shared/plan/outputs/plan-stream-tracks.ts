@@ -137,11 +137,7 @@ export const asFile = (spec: HttpStreamOutput, video: EncodedVideo, source: Vide
  */
 const REORDERING_FPS = 20;
 
-type Rendition = {
-  readonly video: EncodedVideo;
-  readonly source: VideoTrack;
-  readonly planned: PlannedVideoTrack;
-};
+type Rendition = { readonly video: EncodedVideo; readonly source: VideoTrack; readonly planned: PlannedVideoTrack };
 
 function videoPart(
   spec: HttpStreamOutput,

@@ -7,11 +7,7 @@ import type { Size } from "../source/frame-size.ts";
 import type { AudioTrack, SourceTracks, VideoTrack } from "../source/source-tracks.ts";
 
 /** Tracks of a variant; at least one. `requested`: its index in the request. */
-type Variant = {
-  readonly video: EncodedVideo | null;
-  readonly audio: EncodedAudio | null;
-  readonly requested: number;
-};
+type Variant = { readonly video: EncodedVideo | null; readonly audio: EncodedAudio | null; readonly requested: number };
 
 /** Tracks of a stream, each once, and the variants that consist of them. */
 export type StreamVariants = {

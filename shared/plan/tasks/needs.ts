@@ -28,14 +28,7 @@ const USUAL_SOURCE: MediaProbe = {
       avg_frame_rate: "30/1",
       duration: "600.000000",
     },
-    {
-      index: 1,
-      codec_type: "audio",
-      codec_name: "aac",
-      sample_rate: "48000",
-      channels: 2,
-      duration: "600.000000",
-    },
+    { index: 1, codec_type: "audio", codec_name: "aac", sample_rate: "48000", channels: 2, duration: "600.000000" },
   ],
   format: { format_name: "mov,mp4,m4a,3gp,3g2,mj2", duration: "600.000000" },
 };

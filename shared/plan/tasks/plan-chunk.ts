@@ -70,10 +70,7 @@ export function planChunk(request: ChunkRequest): ChunkPlan {
     ...(first.length === 0 ? [] : [planRun({ ...run, parts: first })]),
     planRun({ ...run, parts: ordered, devices: parts.map(({ device }) => device) }),
   ];
-  return {
-    command: { runs, tracks: parts.map(({ track }) => track) },
-    failures,
-  };
+  return { command: { runs, tracks: parts.map(({ track }) => track) }, failures };
 }
 
 /** Options of the source that keep its own times, and start a little before the chunk. */

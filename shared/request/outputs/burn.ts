@@ -72,14 +72,7 @@ export function parseBurn(value: BurnParam, field: string, allow: AllowPrivate):
   if (!font.ok) return font;
   const { size, color, outline_color: outlineColor, outline, position, margin } = given;
   const style = { font: font.value, size, color, outlineColor, background, outline, position, margin };
-  return ok({
-    burn: {
-      shiftMs: 0,
-      ...source.value,
-      keepsStyle,
-      style,
-    },
-  });
+  return ok({ burn: { shiftMs: 0, ...source.value, keepsStyle, style } });
 }
 
 function parseFont(

@@ -100,12 +100,14 @@ export const HttpStreamParams = strictObject({
     .register(PARAMETERS, { label: "Folder in the storage", example: "video", first: true }),
   hls: strictObject(
     {
-      path: folder.clone().register(PARAMETERS, {
-        label: "HLS in",
-        example: "hls",
-        help: "MPEG-TS segments; empty for none",
-        first: true,
-      }),
+      path: folder
+        .clone()
+        .register(PARAMETERS, {
+          label: "HLS in",
+          example: "hls",
+          help: "MPEG-TS segments; empty for none",
+          first: true,
+        }),
       playlist_name: sameName,
       version: z
         .int(HLS_VERSION)
@@ -123,12 +125,14 @@ export const HttpStreamParams = strictObject({
     .describe("HLS with MPEG-TS segments, or with fragmented MP4 when all variants with video are hevc"),
   dash: strictObject(
     {
-      path: folder.clone().register(PARAMETERS, {
-        label: "DASH in",
-        example: "dash",
-        help: "Fragmented MP4; empty for none",
-        first: true,
-      }),
+      path: folder
+        .clone()
+        .register(PARAMETERS, {
+          label: "DASH in",
+          example: "dash",
+          help: "Fragmented MP4; empty for none",
+          first: true,
+        }),
       hlsfmp4: flag
         .default(false)
         .describe("Also create HLS playlists for the same segments")

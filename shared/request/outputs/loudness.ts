@@ -42,11 +42,7 @@ export function parseLoudness(value: z.infer<typeof loudness>): { readonly loudn
   if (value === undefined) return {};
   const { target, true_peak, tolerance } = typeof value === "object" ? value : { ...DEFAULTS, target: value };
   return {
-    loudness: {
-      targetLufs: target === "measure" ? null : target,
-      truePeakDb: true_peak,
-      toleranceLu: tolerance,
-    },
+    loudness: { targetLufs: target === "measure" ? null : target, truePeakDb: true_peak, toleranceLu: tolerance },
   };
 }
 

@@ -97,10 +97,7 @@ const r2Bodies = s3Bodies(
 );
 const placedOnce = ({ account_id, endpoint }: R2Place): boolean =>
   (account_id === undefined) !== (endpoint === undefined);
-const PLACED_ONCE = {
-  path: ["account_id"],
-  message: "must be present if and only if `endpoint` is absent",
-};
+const PLACED_ONCE = { path: ["account_id"], message: "must be present if and only if `endpoint` is absent" };
 const r2 = s3Service(
   { storage: r2Bodies.storage.refine(placedOnce, PLACED_ONCE), input: r2Bodies.input.refine(placedOnce, PLACED_ONCE) },
   ({ account_id, endpoint }: R2Place) => ({
@@ -182,20 +179,14 @@ const linode = s3Service(
     "linode",
     "Linode Object Storage",
     { region },
-    {
-      acl: aclOf("private", "public-read", "public-read-write", "authenticated-read"),
-      storage_class: STANDARD,
-    },
+    { acl: aclOf("private", "public-read", "public-read-write", "authenticated-read"), storage_class: STANDARD },
   ),
   ({ region }: Regional) => ({ endpoint: `https://${region}.linodeobjects.com`, region }),
 );
 
 const wasabi = s3Service(
   s3Bodies("wasabi", "Wasabi", { region }, { acl: AWS_ACLS, storage_class: STANDARD }),
-  ({ region }: Regional) => ({
-    endpoint: `https://s3.${region}.wasabisys.com`,
-    region,
-  }),
+  ({ region }: Regional) => ({ endpoint: `https://s3.${region}.wasabisys.com`, region }),
 );
 
 export const S3_SERVICES: ReadonlyMap<string, S3Service> = new Map([

@@ -15,10 +15,7 @@ export const tryFaults = (share: string): Promise<string> =>
 
 /** Runs a script in a separate process, whose clock and network it replaces. Throws if it does not print its end. */
 async function runSimulation(argv: readonly string[], end: string, env: Record<string, string> = {}): Promise<string> {
-  const child = spawn(process.execPath, argv, {
-    env: { ...process.env, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(process.execPath, argv, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
   const [printed, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
   if (!printed.includes(end)) throw new Error(`${argv.join(" ")} did not end: ${printed}${errors}`);
   return printed;

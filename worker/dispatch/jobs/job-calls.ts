@@ -40,9 +40,7 @@ export class JobCalls {
 
   /** Claims tasks of a job for a node. Returns null if the job is not reachable. */
   async claim(jobId: string, request: ClaimRequest): Promise<readonly Assignment[] | null> {
-    const answer = await this.#turns.exchange(jobId, {
-      want: [{ ...request, requestId: crypto.randomUUID() }],
-    });
+    const answer = await this.#turns.exchange(jobId, { want: [{ ...request, requestId: crypto.randomUUID() }] });
     const assignments = answer?.assigned[0] ?? null;
     const now = Date.now();
     for (const assignment of assignments ?? []) this.#relay.assigned(assignment, now);

@@ -9,11 +9,7 @@ import { GoneNodes } from "./gone-nodes.ts";
 import { type NodeContext, stateOf, viewNode, viewNodeDetails, viewOffline } from "./node-report.ts";
 import type { StoredNodes } from "./stored-nodes.ts";
 
-type OperatorDeps = {
-  readonly kv: SyncKvStorage;
-  readonly nodes: NodeConnections;
-  readonly matcher: Matcher;
-};
+type OperatorDeps = { readonly kv: SyncKvStorage; readonly nodes: NodeConnections; readonly matcher: Matcher };
 
 /** An offline node runs nothing, and its capabilities are not kept. */
 const detailsOf = (report: NodeReport | null): NodeDetails | null =>

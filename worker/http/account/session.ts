@@ -76,11 +76,7 @@ const readOnce = (context: AnyContext): Promise<z.infer<typeof OnceBody>> =>
   readBody(context.req, OnceBody, "request_not_valid", MAX_UNKNOWN_BODY_BYTES);
 
 /** The current rights of a session. Its credentials are looked up each time. */
-type Rights = {
-  readonly account: Account | null;
-  readonly scopes: KeyLimits["scopes"];
-  readonly isOperator: boolean;
-};
+type Rights = { readonly account: Account | null; readonly scopes: KeyLimits["scopes"]; readonly isOperator: boolean };
 
 /**
  * The session without credentials that are no longer valid. Throws AppError(authentication_failed) if no credential is

@@ -35,12 +35,7 @@ const dateOf = (day: number): string => new Date(day * DAY_MS).toISOString().sli
 
 const viewUsage = (used: JobUsage): UsageTotal => ({
   jobs: { completed: used.completed, failed: used.failed, cancelled: used.aborted },
-  output_seconds: {
-    audio: used.audioMs / 1000,
-    sd: used.sdMs / 1000,
-    hd: used.hdMs / 1000,
-    uhd: used.uhdMs / 1000,
-  },
+  output_seconds: { audio: used.audioMs / 1000, sd: used.sdMs / 1000, hd: used.hdMs / 1000, uhd: used.uhdMs / 1000 },
   node_seconds: used.nodeMs / 1000,
   stored_bytes: used.storedBytes,
 });

@@ -26,10 +26,7 @@ import { readSession } from "./session-cookie.ts";
 export type UsedKey = { readonly keyId: string | null } & Pick<KeyLimits, "expiresAt">;
 
 /** `scopes`: of the API key; null: all requests are allowed. */
-export type ClientEnv = {
-  Bindings: Env;
-  Variables: { account: Account; scopes: KeyLimits["scopes"]; key: UsedKey };
-};
+export type ClientEnv = { Bindings: Env; Variables: { account: Account; scopes: KeyLimits["scopes"]; key: UsedKey } };
 export type NodeEnv = {
   Bindings: Env;
   Variables: { tokenId: string; placement: TokenPlacement; admitted: Omit<Admitted, "service"> };

@@ -127,10 +127,7 @@ function probeOf(
     tags: { ...(language === undefined ? {} : { language }), ...(title === undefined ? {} : { title }) },
     disposition: Object.fromEntries(dispositions.map((name) => [name, 1])),
   }));
-  return {
-    streams: [video, ...others],
-    format: { format_name: "mov,mp4,m4a,3gp,3g2,mj2", ...length },
-  };
+  return { streams: [video, ...others], format: { format_name: "mov,mp4,m4a,3gp,3g2,mj2", ...length } };
 }
 
 /**

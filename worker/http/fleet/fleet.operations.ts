@@ -74,10 +74,7 @@ export const MONITOR_OPERATIONS = operations({ tag: "Fleet", access: "monitor" }
       {
         status: 200,
         description: "The metrics",
-        content: {
-          mediaType: "text/plain",
-          example: 'copra_tasks_waiting{pool="default",class="encode"} 5\n',
-        },
+        content: { mediaType: "text/plain", example: 'copra_tasks_waiting{pool="default",class="encode"} 5\n' },
       },
     ],
   },

@@ -20,9 +20,7 @@ export const PROBE_OPERATIONS = operations({ tag: "Probes", access: ["jobs:creat
       "`dry_run=true&probe=ID` plans a job for its source.",
     body: {
       json: ProbeBody.describe("A source to inspect").register(NAMED, { id: "NewProbe" }),
-      examples: {
-        url: { summary: "A URL", value: { input: { url: "https://media.example.com/video.mov" } } },
-      },
+      examples: { url: { summary: "A URL", value: { input: { url: "https://media.example.com/video.mov" } } } },
     },
     responses: [
       success(202, "The new probe, which has not ended", ProbeView, QUEUED_PROBE),

@@ -7,10 +7,7 @@ import { refTo } from "./json-schema.ts";
 
 export const EVENT_DESCRIPTIONS: Readonly<Record<NotificationEvent, { payload: z.ZodType; summary: string }>> = {
   "input.transferred": { payload: InputPayload, summary: "The input was fetched and probed" },
-  "input.failed": {
-    payload: InputPayload,
-    summary: "The input could not be fetched or read, or is not a media file",
-  },
+  "input.failed": { payload: InputPayload, summary: "The input could not be fetched or read, or is not a media file" },
   "output.completed": { payload: OutputPayload, summary: "An output was created and uploaded" },
   "output.failed": { payload: OutputPayload, summary: "An output could not be created or uploaded" },
   "job.completed": { payload: JobPayload, summary: "All outputs were created or skipped" },
@@ -53,9 +50,7 @@ function viewWebhook(event: NotificationEvent) {
       ],
       requestBody: {
         required: true,
-        content: {
-          "application/json": { schema: refTo(payload), examples: { [event]: { value: example } } },
-        },
+        content: { "application/json": { schema: refTo(payload), examples: { [event]: { value: example } } } },
       },
       responses: {
         "2XX": { description: "Delivered" },

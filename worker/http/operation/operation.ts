@@ -52,11 +52,7 @@ export type Content =
 /** `summary` describes the example. */
 export type Example = { readonly summary: string; readonly value: unknown };
 
-export type Success = {
-  readonly status: number;
-  readonly description: string;
-  readonly content: Content | null;
-};
+export type Success = { readonly status: number; readonly description: string; readonly content: Content | null };
 
 export type Code = keyof typeof ERRORS;
 

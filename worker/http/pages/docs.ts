@@ -86,11 +86,7 @@ async function builtFile(env: Env, path: string): Promise<Response> {
 }
 
 /** Responses that are equal for all clients, and that clients and caches may store. */
-type FixedPage = {
-  readonly body: string;
-  readonly etag: string;
-  readonly headers: Readonly<Record<string, string>>;
-};
+type FixedPage = { readonly body: string; readonly etag: string; readonly headers: Readonly<Record<string, string>> };
 
 /** Short, so that clients soon receive the pages of a new version. */
 const MAX_AGE_SECONDS = 300;

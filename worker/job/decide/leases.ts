@@ -45,15 +45,7 @@ export function claimTasks(state: JobState, claim: Claim, now: number): { state:
     const attempt = task.attempt + 1;
     const token = claim.newToken(leaseIdOf(state, { ...task, attempt }));
     const lease = newLease(claim, token, joinsEarly(next, task), now);
-    const leased = {
-      attempt,
-      lease,
-      stage: null,
-      fraction: 0,
-      rate: null,
-      live: [],
-      reports: madeReports(task),
-    };
+    const leased = { attempt, lease, stage: null, fraction: 0, rate: null, live: [], reports: madeReports(task) };
     if (!state.tasks.includes(task)) next = { ...next, tasks: [...next.tasks, task] };
     next = moveTaskTo(orphanUploads(next, task.id), task.id, "claim", leased);
     if (task.kind === "inspect" && claim.chunking) next = useScratch(next);
@@ -133,10 +125,7 @@ const worksOnSameChunk = (state: JobState, task: TaskState, nodeId: string): boo
   return other?.phase === "leased" && other.lease?.nodeId === nodeId;
 };
 
-const useScratch = (state: JobState): JobState => ({
-  ...state,
-  scratch: { ...state.scratch, isUsed: true },
-});
+const useScratch = (state: JobState): JobState => ({ ...state, scratch: { ...state.scratch, isUsed: true } });
 
 /**
  * Tasks that wait for a node of this class, even if they may not start yet, in the order of leasing: the longest first.

@@ -25,10 +25,7 @@ export async function tryDelivery(delivery: Delivery, deps: EffectDeps): Promise
   const account = accountOf(deps.env, accountId);
   const admission = await orDefault<Admission>(
     () => withDeadline<Admission>("admitDelivery", account.admitDelivery(receiver)),
-    {
-      go: true,
-      signWith: null,
-    },
+    { go: true, signWith: null },
   );
   if (!admission.go) return deps.apply((state) => replaced(state, postponed(delivery, admission.at)));
   const result = await deliver(delivery, notification, {

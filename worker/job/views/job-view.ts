@@ -26,11 +26,7 @@ export function viewJob(state: JobState): JobView {
     status: state.status,
     ...workMembers(state),
     progress: `${jobPercent(state)}%`,
-    input: {
-      status: state.input.status,
-      ...failureMembers(state.input.failure),
-      source: shownSourceUrl(spec.input),
-    },
+    input: { status: state.input.status, ...failureMembers(state.input.failure), source: shownSourceUrl(spec.input) },
     outputs: spec.outputs.map((_, index) => viewOutput(state, index)),
     ...(spec.tags ? { tags: spec.tags } : {}),
     ...(ultrafast ? { ultrafast } : {}),

@@ -79,13 +79,7 @@ export const JOB_REQUESTS = {
       storage: S3,
       outputs: { "mp4:av1_1080p": { path: "video/av1.mp4" } },
       notification: NOTIFICATION,
-      settings: {
-        queue: "gpu",
-        require: ["region:eu"],
-        priority: 10,
-        start_within_s: 3600,
-        max_run_s: 43_200,
-      },
+      settings: { queue: "gpu", require: ["region:eu"], priority: 10, start_within_s: 3600, max_run_s: 43_200 },
     },
   },
 };

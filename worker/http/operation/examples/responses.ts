@@ -270,9 +270,7 @@ export const RESPONSE_EXAMPLES = {
     api_key: MASKED_KEY,
     webhook_secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=",
   },
-  AccountList: {
-    accounts: [{ id: "Q2hhbmdlTWVOb3", name: "me", created_at: DATES.created_at, ...LIMITS }],
-  },
+  AccountList: { accounts: [{ id: "Q2hhbmdlTWVOb3", name: "me", created_at: DATES.created_at, ...LIMITS }] },
   NewKey: { id: KEY.id, api_key: MASKED_KEY, ...RESTRICTED },
   KeyList: { keys: [{ ...KEY, ...RESTRICTED }] },
   NewNodeToken: { id: KEY.id, node_token: "n-6wUx0Ga1oTqVJ3yPzB2nR8dKfLcE5sHmQ9iXgYt4ZbA", ...BOUND },
