@@ -1,7 +1,7 @@
 // Objects in a request that reject unknown fields.
 import * as z from "zod";
+import { excerpt } from "./excerpt.ts";
 import { nearest } from "./nearest.ts";
-import { shown } from "./shown.ts";
 
 /** Names that other services and languages use for fields of this API. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
@@ -54,7 +54,7 @@ export function unknownField(
   const other = OTHER_NAMES.get(name.toLowerCase());
   const meant = other !== undefined && known.includes(other) ? other : nearest(name, known);
   const allowed = known.join(", ");
-  const sentence = `has no field \`${shown(name)}\``;
+  const sentence = `has no field \`${excerpt(name)}\``;
   if (moved !== undefined) return `${sentence}; ${moved}; allowed: ${allowed}`;
   return meant === null
     ? `${sentence}; allowed: ${allowed}`

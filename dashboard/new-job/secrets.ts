@@ -51,11 +51,11 @@ export const withoutSecrets = (request: Json): Json => {
 function withoutEmpty(request: Json): Json {
   const entries = Object.entries(request).map(([name, section]) => {
     if (!isObject(section)) return [name, section];
-    const kept = Object.entries(section).filter(
+    const keptEntries = Object.entries(section).filter(
       ([member, value]) =>
         !(["credentials", "headers", "params"].includes(member) && isObject(value) && Object.keys(value).length === 0),
     );
-    return [name, Object.fromEntries(kept)];
+    return [name, Object.fromEntries(keptEntries)];
   });
   return Object.fromEntries(entries);
 }

@@ -77,11 +77,11 @@ it("hides secrets in the JSON to edit, and restores unedited secrets", () => {
     storage: { service: "s3", credentials: { access_key_id: "AKID", secret_access_key: "hunter2" } },
     outputs: { httpstream: { encryption: { key: "0011", key_uri: "https://u:p@k.example.com/1?t=1" } } },
   };
-  const shown = masked(before);
-  expect(shown.storage).toEqual({ service: "s3", credentials: { access_key_id: KEPT, secret_access_key: KEPT } });
-  expect(unmasked(shown, before)).toEqual(before);
+  const maskedState = masked(before);
+  expect(maskedState.storage).toEqual({ service: "s3", credentials: { access_key_id: KEPT, secret_access_key: KEPT } });
+  expect(unmasked(maskedState, before)).toEqual(before);
   const edited = {
-    ...shown,
+    ...maskedState,
     storage: { service: "s3", credentials: { access_key_id: "new", secret_access_key: KEPT } },
   };
   expect(unmasked(edited, before).storage).toEqual({

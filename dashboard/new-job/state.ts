@@ -27,7 +27,7 @@ const EXCHANGED = new Map(
     ] as const;
   }),
 );
-const exchange = (text: string): string => [...text].map((one) => EXCHANGED.get(one) ?? one).join("");
+const exchange = (text: string): string => [...text].map((character) => EXCHANGED.get(character) ?? character).join("");
 
 /** The characters that a fragment may contain unescaped (RFC 3986 §3.5), without the separators `&` and `=`. */
 const PLAIN: Readonly<Record<string, string>> = {

@@ -39,7 +39,7 @@ let frames: NodeFrame[];
 let items: ProgressItem[][];
 let reported: Report[];
 let board: ProgressBoard;
-let given: TaskDeps[];
+let startedDeps: TaskDeps[];
 let leases: Leases;
 /** A single task at a time uploads beside the others. */
 const uploads = new UploadSlots(1, async () => true);
@@ -78,14 +78,14 @@ function open(reports: Reports): Leases {
         requestChunks: () => Promise.reject(new Error("no chunks")),
         requestScratch: () => Promise.reject(new Error("no scratch storage")),
       };
-      given.push(deps);
+      startedDeps.push(deps);
       return deps;
     },
   });
 }
 beforeEach(async () => {
   folder = await mkdtemp(join(root, "node-"));
-  [frames, items, reported, given] = [[], [], [], []];
+  [frames, items, reported, startedDeps] = [[], [], [], []];
   leases = open({
     send: async (report) => {
       reported.push(report);
@@ -115,9 +115,9 @@ describe("a source at an address that this node refuses", () => {
     ["node_failed", "behind a URL that the service has signed", redirecting, ["source"]],
     ["input_address_not_allowed", "behind a client's URL", redirecting, undefined],
   ])("fails a refused source with %s %s", async (code, _, urlOf, ownUrls) => {
-    const given = assignment("A");
+    const newAssignment = assignment("A");
     const task = { kind: "inspect", sourceUrl: urlOf(), chunking: null } as const;
-    leases.start({ ...given, task, ...(ownUrls && { ownUrls }) });
+    leases.start({ ...newAssignment, task, ...(ownUrls && { ownUrls }) });
     await vi.waitFor(() => expect(reported).toMatchObject([{ verb: "fail", body: { failure: { code } } }]));
     await leases.drain();
   });
@@ -132,7 +132,7 @@ it("gives the slot back when only uploads remain, for a limited number of tasks,
   });
   leases.start(assignment("A"));
   leases.start(assignment("B"));
-  for (const deps of given) deps.releaseSlot();
+  for (const deps of startedDeps) deps.releaseSlot();
   await vi.waitFor(() => expect(frames).toEqual([slots(1)]));
   expect(leases.running()).toHaveLength(2);
   leases.cancel(assignment("A").lease);
@@ -146,7 +146,7 @@ it("gives the slot back when only uploads remain, for a limited number of tasks,
 it("shows held outputs as a stage, and gives their slots to other work", async () => {
   leases.start(assignment("A"));
   leases.start(assignment("B"));
-  const [held, other] = given;
+  const [held, other] = startedDeps;
   held?.progress("uploading", 0.5);
   held?.releaseSlot();
   await vi.waitFor(() => expect(frames).toHaveLength(1));
@@ -169,15 +169,15 @@ it("shows held outputs as a stage, and gives their slots to other work", async (
 
 it("gives the slot back while a task waits for other leases, for a limited number of tasks, and hands the task back at a stop", async () => {
   for (const name of "ABCDEFGHI") leases.start(assignment(name));
-  expect(given.map(({ waiting }) => waiting.begin())).toEqual([...Array(8).fill(true), false]);
+  expect(startedDeps.map(({ waiting }) => waiting.begin())).toEqual([...Array(8).fill(true), false]);
   expect(frames).toHaveLength(8);
   // H has everything that it waited for: it ends by itself.
-  given[7]?.waiting.end();
-  expect(given[8]?.waiting.begin()).toBe(true);
+  startedDeps[7]?.waiting.end();
+  expect(startedDeps[8]?.waiting.begin()).toBe(true);
   const draining = leases.drain();
   await vi.waitFor(() => expect(leases.running().map(({ lease }) => lease)).toEqual([assignment("H").lease]));
   expect(reported.map(({ body }) => "failure" in body && body.failure.code)).toEqual(Array(8).fill("node_lost"));
-  expect(given[7]?.waiting.begin()).toBe(false);
+  expect(startedDeps[7]?.waiting.begin()).toBe(false);
   leases.handBack();
   await draining;
 });
@@ -189,7 +189,7 @@ it("ignores progress of a lease that has ended", async () => {
   const released = { released: [assignment("A").lease], outcome: "cancelled" };
   expect(frames).toEqual([{ type: "slots", offered: { inspect: 1, encode: 0 }, ...released }]);
   const before = items.length;
-  given[0]?.progress("encoding", 0.5);
+  startedDeps[0]?.progress("encoding", 0.5);
   expect(items).toHaveLength(before);
   expect(reported).toEqual([]);
 });
@@ -216,14 +216,14 @@ it("rejects assignments while the node drains, and waits until the rejections ar
 it("hands back work at once that cannot end before the machine is taken away, and finishes the other work", async () => {
   leases.start(assignment("A"));
   leases.start(assignment("B"));
-  await vi.waitFor(() => expect(given).toHaveLength(2));
-  given[1]?.progress("uploading", 0);
+  await vi.waitFor(() => expect(startedDeps).toHaveLength(2));
+  startedDeps[1]?.progress("uploading", 0);
   const draining = leases.drain(60_000);
   const lost = { body: { failure: { code: "node_lost" } } };
   await vi.waitFor(() => expect(reported).toMatchObject([{ lease: assignment("A").lease, ...lost }]));
   expect(leases.running()).toMatchObject([{ lease: assignment("B").lease }]);
   // The task becomes slow: work that falls behind is handed back later.
-  given[1]?.progress("encoding", 0.01);
+  startedDeps[1]?.progress("encoding", 0.01);
   await vi.waitFor(() => expect(reported).toHaveLength(2));
   expect(reported[1]).toMatchObject({ lease: assignment("B").lease, ...lost });
   await draining;

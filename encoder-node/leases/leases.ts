@@ -213,10 +213,10 @@ async function runLease(
     if (!end.signal.aborted) board.playable(lease, stream);
   };
   const moveToUploadSlot = async (): Promise<void> => {
-    const given = await uploads.acquire(AbortSignal.any([end.signal, held.signal])).catch(() => null);
-    if (end.signal.aborted || held.signal.aborted) given?.();
+    const uploadSlot = await uploads.acquire(AbortSignal.any([end.signal, held.signal])).catch(() => null);
+    if (end.signal.aborted || held.signal.aborted) uploadSlot?.();
     if (end.signal.aborted) return;
-    releaseUploadSlot = given;
+    releaseUploadSlot = uploadSlot;
     log.debug("encode slot released");
     slot.giveBack();
   };
@@ -226,8 +226,8 @@ async function runLease(
   progress("transferring", 0);
   let outcome: TaskOutcome = "failed";
   try {
-    const own = { assignment, signal, progress, playable, commands, report, releaseSlot, waiting, hold };
-    outcome = await runTask(deps.taskDeps(own), {
+    const taskFields = { assignment, signal, progress, playable, commands, report, releaseSlot, waiting, hold };
+    outcome = await runTask(deps.taskDeps(taskFields), {
       ...reports,
       send: (last: Report) => reports.send(last, slot.with(last)),
     });

@@ -68,9 +68,9 @@ function open(url: string, linkHandlers: LinkHandlers): NodeLink {
 
 const connection = async ({ connections }: Awaited<ReturnType<typeof hub>>, number: number) => {
   await vi.waitFor(() => expect(connections[number - 1]?.received[0]).toBeDefined());
-  const found = connections[number - 1];
-  if (!found) throw new Error("No connection");
-  return found;
+  const connection = connections[number - 1];
+  if (!connection) throw new Error("No connection");
+  return connection;
 };
 
 it("sends its token and the hello first, and dispatches the hub's frames", async () => {
@@ -105,8 +105,8 @@ it("logs advice for the operator when Cloudflare refuses the connection before t
   const server = createServer((_, response) => response.writeHead(403, page).end("<h1>Error 1010</h1>"));
   await once(server.listen(0, "127.0.0.1"), "listening");
   cleanUp.push(() => server.close());
-  const asked: unknown[] = [];
-  server.on("request", ({ headers }) => asked.push(headers["user-agent"]));
+  const requests: unknown[] = [];
+  server.on("request", ({ headers }) => requests.push(headers["user-agent"]));
   const warned: unknown[] = [];
   const log = { ...silentLog, warn: (...line: unknown[]) => void warned.push(line) };
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -117,7 +117,7 @@ it("logs advice for the operator when Cloudflare refuses the connection before t
   );
   await vi.waitFor(() => expect(warned[0]).toEqual(["hub connection failed", { error }]));
   await vi.waitFor(() => expect(warned[1]).toEqual(["hub disconnected", expect.anything()]));
-  expect(asked[0]).toMatch(/^copra-node\/\d/);
+  expect(requests[0]).toMatch(/^copra-node\/\d/);
 });
 
 it("reconnects after its connection is lost, and sends its current state", async () => {

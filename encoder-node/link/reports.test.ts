@@ -44,8 +44,8 @@ async function controlPlane(...answers: Answer[]) {
     const { authorization, "user-agent": userAgent } = request.headers;
     received.push({ path: request.url ?? "", authorization, userAgent, body });
     const answer = answers.length > 1 ? answers.shift() : answers[0];
-    const own = { body: '{"error_code":"e"}', headers: {} };
-    const { status, body: text, headers } = typeof answer === "object" ? answer : { status: answer, ...own };
+    const ownAnswer = { body: '{"error_code":"e"}', headers: {} };
+    const { status, body: text, headers } = typeof answer === "object" ? answer : { status: answer, ...ownAnswer };
     if (status) response.writeHead(status, headers).end(text);
     else request.socket.destroy();
   });

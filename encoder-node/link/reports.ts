@@ -84,8 +84,8 @@ export function openReports(
       const resumed = files.map((file) => ({ file, report: resumeOne(file) }));
       const endOne = async (proof: LeaseProof): Promise<void> => {
         // The lease stays valid until its outputs are reported. After a task's last report, it needs no lost report.
-        const own = resumed.filter(({ file }) => isLeaseFile(file, proof.lease));
-        const reports = await Promise.all(own.map(({ report }) => report));
+        const leaseFiles = resumed.filter(({ file }) => isLeaseFile(file, proof.lease));
+        const reports = await Promise.all(leaseFiles.map(({ report }) => report));
         if (reports.every((report) => !report || report.verb === "outputs")) await send(lostReport(proof));
         ended(proof.lease);
       };

@@ -69,13 +69,6 @@ const GIVEN = [
 /** Names that do not say what a value is. */
 const VAGUE_NAME = /\(one\) =>|\b(?:const|let) (?:asked|begun|found|given|kept|made|own|shown)\b/;
 
-/** Rooms that still have such names. Remove a room when its names are nouns. */
-const HAVE_VAGUE_NAMES = [
-  ...["dashboard/new-job", "encoder-node/link", "encoder-node/leases/leases"],
-  ...["encoder-node/leases/held-slot", "shared/shown.ts"],
-  ...["worker/http/", "worker/job"],
-];
-
 export type BadWord = { file: string; line: number; word: string; instead: string; text: string };
 
 const refusedIn = (text: string): string[] => {
@@ -95,7 +88,7 @@ const refusedIn = (text: string): string[] => {
  */
 export const badWords = (file: string, text: string): BadWord[] =>
   [file, ...text.split("\n")].flatMap((content, line) => {
-    const vague = HAVE_VAGUE_NAMES.some((room) => file.startsWith(room)) ? null : VAGUE_NAME.exec(content);
+    const vague = VAGUE_NAME.exec(content);
     const words = [...refusedIn(content), ...(vague ?? [])];
     return words.map((word) => ({ file, line, word, instead: INSTEAD[word] ?? "a noun", text: content.trim() }));
   });

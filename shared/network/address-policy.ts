@@ -1,7 +1,7 @@
 // Address policy: the URLs of sources, watermarks and webhooks must be public, unless the operator allows more.
 import ipaddr from "ipaddr.js";
+import { excerpt } from "../excerpt.ts";
 import { err, ok, type Result } from "../result.ts";
-import { shown } from "../shown.ts";
 
 /** Networks allowed besides public ones: none, this machine, or this machine and its private networks. */
 export type AllowNetworks = "none" | "loopback" | "all";
@@ -137,7 +137,7 @@ export function checkUrl(url: string, allow: AllowPrivate): Result<string, strin
   }
   if (originAllowed(parsed.origin, allow) || hostAllowed(hostname, allow)) return ok(parsed.href);
   return err(
-    `has the host \`${shown(bare(hostname))}\`, which is not a public address; the operator can allow it (--allow-private)`,
+    `has the host \`${excerpt(bare(hostname))}\`, which is not a public address; the operator can allow it (--allow-private)`,
   );
 }
 
@@ -171,7 +171,7 @@ function commonMistake(text: string): string | null {
   }
   const [, host, port = ""] =
     /^((?:[a-z0-9-]+\.)+[a-z0-9-]+|localhost|[a-z0-9-]+(?=:\d))(:\d{1,5})?(?=[/?#]|$)/i.exec(text) ?? [];
-  return host === undefined ? null : `has no scheme; write \`https://${shown(host)}${port}\` or \`http://…\``;
+  return host === undefined ? null : `has no scheme; write \`https://${excerpt(host)}${port}\` or \`http://…\``;
 }
 
 /**

@@ -1,8 +1,8 @@
 // Errors for sections that are missing because of a wrong name: they suggest the property that is probably meant.
 
+import { excerpt } from "../excerpt.ts";
 import { nearest } from "../nearest.ts";
 import { err, type Result } from "../result.ts";
-import { shown } from "../shown.ts";
 
 const SECTIONS = ["input", "storage", "outputs", "notification", "settings"];
 
@@ -25,7 +25,7 @@ export function suggestSection<Value>(
   const name = Object.keys(body).find((member) => isMeant(member, section));
   if (name === undefined) return parsed;
   const version = name === "webhook" ? " of API v1" : "";
-  const message = `${parsed.error.message} (the body has \`${shown(name)}\`${version} instead)`;
+  const message = `${parsed.error.message} (the body has \`${excerpt(name)}\`${version} instead)`;
   return err({ ...parsed.error, message });
 }
 

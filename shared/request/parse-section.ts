@@ -1,8 +1,8 @@
 // Parses a section of a request. Errors name the field, the mistake and the allowed values.
 import * as z from "zod";
 import type { ErrorCode, Failure } from "../errors.ts";
+import { excerpt } from "../excerpt.ts";
 import { err, ok, type Result } from "../result.ts";
-import { shown } from "../shown.ts";
 import { valueAt, withValueAt } from "./value-at.ts";
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -88,7 +88,7 @@ export const required = (what: string, otherwise: string) => ({
 
 /** Returns the path of a field in the body; empty for the body itself. */
 export const fieldOf = (section: string, path: readonly PropertyKey[]): string =>
-  [section, ...path.map((part) => shown(String(part)))].filter(Boolean).join(".");
+  [section, ...path.map((part) => excerpt(String(part)))].filter(Boolean).join(".");
 
 /**
  * Schema of a non-empty, trimmed string. The second argument describes it in the error for a missing field, such as ":

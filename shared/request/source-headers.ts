@@ -1,6 +1,7 @@
 // `input.headers`: headers that a client adds to the requests for its source.
+
+import { excerpt } from "../excerpt.ts";
 import { err, ok, type Result } from "../result.ts";
-import { shown } from "../shown.ts";
 import { isObject } from "./parse-section.ts";
 
 export const MAX_HEADERS = 10;
@@ -29,7 +30,7 @@ export function parseSourceHeaders(value: unknown, hasUser: boolean): Result<Sou
   for (const [name, text] of entries) {
     const lower = name.toLowerCase();
     // A wrong name may contain the value, as in `Authorization: Bearer …`.
-    const field = `.${shown(name.replace(/[^A-Za-z0-9-].*/s, "…"))}\``;
+    const field = `.${excerpt(name.replace(/[^A-Za-z0-9-].*/s, "…"))}\``;
     if (!NAME.test(name)) return err(`${field}: a name has 1 to 64 characters of A-Z, a-z, 0-9 and -`);
     if (OWN.has(lower) || OWN_START.test(lower)) return err(`${field} is a header that the service sets itself`);
     if (headers.has(lower)) return err(`${field} is there twice: names ignore case`);

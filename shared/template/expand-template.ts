@@ -1,9 +1,9 @@
 // Makes the body of a job from a template and a request. Pure.
 import type { Failure } from "../errors.ts";
+import { excerpt } from "../excerpt.ts";
 import { fieldOf, invalid, isObject } from "../request/parse-section.ts";
 import { valueAt } from "../request/value-at.ts";
 import { ok, type Result } from "../result.ts";
-import { shown } from "../shown.ts";
 import { isTooDeep, mergePatch } from "./merge-patch.ts";
 import { TEMPLATE_SECTIONS, type TemplateBody } from "./template-body.ts";
 import { secretsInPlace, sectionFor } from "./template-secrets.ts";
@@ -69,7 +69,7 @@ function varsProblem(uses: readonly Use[], defaults: object, vars: Readonly<Reco
   const unused = Object.keys(vars).find((name) => !names.has(name));
   if (unused !== undefined) {
     const known = names.size === 0 ? "it has no variables" : `its variables: ${[...names].join(", ")}`;
-    return `\`vars.${shown(unused)}\` is not used; ${known}`;
+    return `\`vars.${excerpt(unused)}\` is not used; ${known}`;
   }
   const values: Readonly<Record<string, unknown>> = { ...defaults, ...vars };
   for (const { name, path, within } of uses) {

@@ -1,9 +1,9 @@
 // Parses the body of PUT /v2/templates/:name: a job in which sections may be missing, and strings have variables.
 
+import { excerpt } from "../excerpt.ts";
 import { invalid, isObject, parseStrictly } from "../request/parse-section.ts";
 import { nonUnicodeField, UNICODE_RULE } from "../request/unicode.ts";
 import { ok, type Result } from "../result.ts";
-import { shown } from "../shown.ts";
 import { unknownField } from "../strict-object.ts";
 import { IngestBody } from "./bucket-events.ts";
 import { isTooDeep } from "./merge-patch.ts";
@@ -44,6 +44,6 @@ export function parseTemplate(body: unknown): Result<TemplateBody> {
   if (wrong === undefined) return ok(body);
   const why = used.has(wrong)
     ? "must not be null"
-    : `is in no string of the template as \`{{ vars.${shown(wrong)} }}\``;
-  return refuse(`\`vars.${shown(wrong)}\` ${why}`);
+    : `is in no string of the template as \`{{ vars.${excerpt(wrong)} }}\``;
+  return refuse(`\`vars.${excerpt(wrong)}\` ${why}`);
 }

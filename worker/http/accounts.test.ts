@@ -70,8 +70,8 @@ describe("access to jobs of another account", () => {
       expect([foreign.status, foreign]).toEqual([404, nobodys]);
       expect(await stateOf(id)).toBe(before);
       // The same request of the owner finds the job.
-      const own = await request(route.method, fill(route, { id, nid, key: "input" }), basic(owner.key));
-      expect(own.text).not.toContain("job_not_found");
+      const response = await request(route.method, fill(route, { id, nid, key: "input" }), basic(owner.key));
+      expect(response.text).not.toContain("job_not_found");
     }
   });
 
@@ -89,13 +89,13 @@ describe("access to jobs of another account", () => {
 
   it("does not reveal a job by the idempotency key that created it", async () => {
     const key = { "idempotency-key": "order-1" };
-    const made = await post(owner.key, jobBody(), key);
+    const created = await post(owner.key, jobBody(), key);
     for (const body of [jobBody(), jobBody({ outputs: { mp4: { path: "b.mp4" } } })]) {
       const other = await post((await newAccount()).key, body, key);
       expect(other.status).toBe(201);
-      expect(other.body.id).not.toBe(made.body.id);
+      expect(other.body.id).not.toBe(created.body.id);
     }
-    expect((await post(owner.key, jobBody(), key)).body.id).toBe(made.body.id);
+    expect((await post(owner.key, jobBody(), key)).body.id).toBe(created.body.id);
   });
 });
 

@@ -97,7 +97,7 @@ describe("all responses", () => {
   );
 
   it("responds without delay despite a slow unread body", async () => {
-    const body = new ReadableStream<Uint8Array>({ start: (one) => one.enqueue(new Uint8Array(3)) });
+    const body = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(new Uint8Array(3)) });
     expect((await app.request("/v2/jobs", { method: "POST", body }, env)).status).toBe(401);
   });
 });

@@ -10,9 +10,9 @@ import { newTask } from "./state/task-state.ts";
 
 const NOW = 1_000_000;
 const MINUTE_MS = 60_000;
-let begun: JobState;
+let started: JobState;
 beforeAll(async () => {
-  begun = checkedJob(await newSpec());
+  started = checkedJob(await newSpec());
 });
 
 /** Time at which encodes that may start in `waits` ms are advertised, after an advertisement at `advertisedAt`. */
@@ -22,7 +22,7 @@ const dueAt = (waits: readonly number[], advertisedAt: number | null): number | 
     id: `encode-${index}`,
     notBefore: NOW + wait,
   }));
-  const state = { ...begun, tasks, advertisedAt: { inspect: null, encode: advertisedAt } };
+  const state = { ...started, tasks, advertisedAt: { inspect: null, encode: advertisedAt } };
   return pendingEffects(state, RETENTION_MS).find(({ name }) => name === "advertise:encode")?.dueAt;
 };
 
@@ -39,7 +39,7 @@ it.each(rows)("a job advertises %s", (_, waits, advertisedAt, expected) => {
 it("a job that waits advertises again after 5, 10, 20 and 60 minutes, not at the same time as others", () => {
   const dueAfter = (id: string, advertisements: number): number => {
     const tasks = [newTask({ kind: "encode", round: 0, outputs: [0] })];
-    const state: JobState = { ...begun, spec: { ...begun.spec, id: id as never }, tasks };
+    const state: JobState = { ...started, spec: { ...started.spec, id: id as never }, tasks };
     const once = Array.from({ length: advertisements }).reduce<JobState>(
       (next) => advertised(next, "encode", NOW),
       state,
@@ -59,7 +59,7 @@ it.each([
   ["advertises again a priority that was changed while it advertised another", true],
   ["has advertised its tasks when the hub has answered", false],
 ])("a job %s", async (_, isChanged) => {
-  let state = begun;
+  let state = started;
   const apply = (change: (before: JobState) => JobState): void => {
     state = change(state);
   };

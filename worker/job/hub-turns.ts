@@ -57,9 +57,13 @@ export class HubTurns {
     if (acks.includes(true) || turn.want.length > 0 || taken.isDurable || this.#memory.mustSave(next, now))
       this.#commit(next);
     else this.#memory.note(next);
-    const own = opened ? ownUrlsOf(next.spec, opened.sourceUrl, settings) : [];
+    const ownUrls = opened ? ownUrlsOf(next.spec, opened.sourceUrl, settings) : [];
     const complete = (one: Assignment): Promise<Assignment> =>
-      withSigned(next, { ...one, task: withUrls(one.task, urls), ...(own.length > 0 && { ownUrls: own }) }, settings);
+      withSigned(
+        next,
+        { ...one, task: withUrls(one.task, urls), ...(ownUrls.length > 0 && { ownUrls: ownUrls }) },
+        settings,
+      );
     const assigned = await Promise.all(taken.assigned.map((assignments) => Promise.all(assignments.map(complete))));
     const { id: jobId, trace } = state.spec;
     for (const one of assigned.flat())

@@ -46,13 +46,13 @@ const firstTry = (spec: JobSpec) =>
   });
 
 const VIDEO_ONLY = { outputs: { "mp4:240p": { path: "out/a b.mp4" } } };
-const made = {
+const madeReport = {
   kind: "encode",
   outputs: [
     { status: "made", output: 0, files: [{ output: 0, file: 1, sizeBytes: 1000, etags: ['"e"'] }], probe: PROBE },
   ],
 } as const;
-const result = made as unknown as Parameters<ReturnType<typeof stubOf>["complete"]>[1]["result"];
+const result = madeReport as unknown as Parameters<ReturnType<typeof stubOf>["complete"]>[1]["result"];
 
 describe("a job", () => {
   it("gives up a result that causes internal errors, and does not lose the task", async () => {
@@ -184,8 +184,8 @@ describe("a job", () => {
     const encode = await claim(spec, "encode");
     const report = (fraction: number) => sendProgress(stubOf(spec), [{ ...encode, stage: "encoding", fraction }]);
     const percent = async () => {
-      const shown = await stubOf(spec).view();
-      return shown.ok && shown.value.progress;
+      const view = await stubOf(spec).view();
+      return view.ok && view.value.progress;
     };
     // The changed status of the output is written.
     await report(0.1);
@@ -402,8 +402,13 @@ describe("secrets", () => {
     }));
     await runDurableObjectAlarm(stubOf(spec));
     await vi.waitFor(async () => expect(await dump()).toMatch(/^\[\["kept-metadata",\{[^[]*\}\]\]$/));
-    const kept = await runInDurableObject(stubOf(spec), (_, { storage }) => [...storage.kv.list<KeptMetadata>()][0]);
-    expect(kept && JSON.stringify(unpackMetadata(kept[1]))).not.toMatch(new RegExp(`${SECRET_KEY}|s1\\.t1\\.`));
+    const keptMetadata = await runInDurableObject(
+      stubOf(spec),
+      (_, { storage }) => [...storage.kv.list<KeptMetadata>()][0],
+    );
+    expect(keptMetadata && JSON.stringify(unpackMetadata(keptMetadata[1]))).not.toMatch(
+      new RegExp(`${SECRET_KEY}|s1\\.t1\\.`),
+    );
     expect(await stubOf(spec).view()).toMatchObject({ ok: false, error: { code: "job_not_found" } });
   });
 });

@@ -159,8 +159,8 @@ export class JobObject extends LeaseObject implements JobRpc {
   async notification(id: string): Promise<JobResult<{ view: DeliveryView; body: string }>> {
     const { state } = this.memory;
     if (!state) return err(JOB_NOT_FOUND);
-    const found = state.outbox.find((delivery) => delivery.id === id);
-    return found ? ok({ view: viewDelivery(found, state.spec), body: found.body }) : err(NOTIFICATION_NOT_FOUND);
+    const stored = state.outbox.find((delivery) => delivery.id === id);
+    return stored ? ok({ view: viewDelivery(stored, state.spec), body: stored.body }) : err(NOTIFICATION_NOT_FOUND);
   }
 
   async replay(id: string): Promise<JobResult<DeliveryView>> {

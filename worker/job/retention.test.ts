@@ -177,17 +177,17 @@ describe("a job whose retention is over", () => {
   it("keeps metadata of thirty outputs in a few kilobytes", async () => {
     const outputs = { "mp4:240p": Array.from({ length: 30 }, (_, at) => ({ path: `${at}.mp4` })) };
     const spec = await newSpec({ outputs });
-    const made = { ...checkedJob(spec).outputs[0], phase: "done", probe: PROBE } as JobState["outputs"][number];
+    const madeOutput = { ...checkedJob(spec).outputs[0], phase: "done", probe: PROBE } as JobState["outputs"][number];
     const ended: JobState = {
       ...checkedJob(spec),
       status: "job.completed",
       completedAt: 0,
-      outputs: spec.outputs.map(() => made),
+      outputs: spec.outputs.map(() => madeOutput),
       input: { status: "input.transferred", failure: null, probe: PROBE },
     };
-    const kept = keptMetadata(ended, DAY_MS, 0);
-    expect(kept?.packed.byteLength).toBeLessThan(4096);
-    expect(kept && unpackMetadata(kept).outputs).toHaveLength(30);
+    const metadata = keptMetadata(ended, DAY_MS, 0);
+    expect(metadata?.packed.byteLength).toBeLessThan(4096);
+    expect(metadata && unpackMetadata(metadata).outputs).toHaveLength(30);
     expect(keptMetadata(ended, DAY_MS, DAY_MS)).toBeNull();
   });
 });

@@ -60,7 +60,7 @@ const packageOf = (name: string) => ({
   streams: PROBE.streams,
   format: { filename: "", nb_streams: 2, format_name: name, duration: "10.000000" },
 });
-const made: OutputReport = {
+const madeReport: OutputReport = {
   status: "made",
   output: 0,
   probe: null,
@@ -71,7 +71,7 @@ const made: OutputReport = {
 const video: OutputReport = { status: "made", output: 1, files: [sent(1, 1)], probe: PROBE };
 
 /** Ends the task with these reports, after the uploads of the files with fixed names were signed. */
-async function ended(job: Awaited<ReturnType<typeof encoding>>, outputs: OutputReport[] = [made, video]) {
+async function ended(job: Awaited<ReturnType<typeof encoding>>, outputs: OutputReport[] = [madeReport, video]) {
   await job.ask([...ENTRIES.map((file) => ({ file, sizeBytes: 700 })), { output: 1, file: 1, sizeBytes: 700 }]);
   const result = { kind: "encode", outputs } as never;
   expect(await stubOf(job.spec).complete(job.lease, { token: job.token, result })).toMatchObject({ ok: true });
@@ -125,8 +125,8 @@ describe("uploads of a stream", () => {
   it("keeps the Cache-Control header that the client set for its storage", async () => {
     const credentials = { access_key_id: "a", secret_access_key: "b" };
     const bucket = { service: "s3", bucket: "videos", region: "eu-west-1", credentials };
-    const own = { ...bucket, cache_control: "private" };
-    const { ask, folder } = await encoding(STREAM, { storage: own });
+    const privateBucket = { ...bucket, cache_control: "private" };
+    const { ask, folder } = await encoding(STREAM, { storage: privateBucket });
     const [part] = ticketsOf(await ask([{ file: `hls/${folder}/a.ts`, sizeBytes: 3 }]))[0]?.parts ?? [];
     expect(part?.headers["cache-control"]).toBe("private");
     const dated = await encoding(STREAM, { storage: { ...bucket, expires: "2030-01-01" } });
@@ -333,9 +333,9 @@ describe("a stream", () => {
   });
 
   it.each<[string, OutputReport]>([
-    ["a playlist is missing", { ...made, files: made.status === "made" ? made.files.slice(1) : [] }],
-    ["one has another size", { ...made, files: ENTRIES.map((file) => ({ ...sent(file), sizeBytes: 701 })) }],
-    ["segments alone are named", { ...made, files: [sent("hls/x/1080p/00001.ts")] }],
+    ["a playlist is missing", { ...madeReport, files: madeReport.status === "made" ? madeReport.files.slice(1) : [] }],
+    ["one has another size", { ...madeReport, files: ENTRIES.map((file) => ({ ...sent(file), sizeBytes: 701 })) }],
+    ["segments alone are named", { ...madeReport, files: [sent("hls/x/1080p/00001.ts")] }],
   ])("does not count as stored if %s", async (_, report) => {
     const job = await encoding();
     await ended(job, [report, video]);
@@ -347,7 +347,7 @@ describe("a stream", () => {
     const job = await encoding();
     const tracks = Array.from({ length: 40 }, (_, index) => ({ ...PROBE.streams[0], index, filler: "x".repeat(1200) }));
     const large = { streams: tracks, format: packageOf("hls").format };
-    await ended(job, [{ ...made, packages: { hls: large, dash: large } } as OutputReport, video]);
+    await ended(job, [{ ...madeReport, packages: { hls: large, dash: large } } as OutputReport, video]);
     const { httpstream } = (await metadataOf(job.spec)).outputs[0];
     expect([httpstream.hls.streams.length, httpstream.dash.streams.length]).toEqual([40, 40]);
   });
@@ -380,8 +380,8 @@ describe("the keys of encrypted streams", () => {
       const { hls, dash, streams, format } = httpstream;
       // As of a file: a client that knows only the contract reads these.
       expect([streams, format]).toEqual([hls.streams, hls.format]);
-      const shown = { method: "AES-128", key, key_uri: "https://keys.example.com/7" };
-      expect(hls.encryption).toEqual(given ? undefined : shown);
+      const encryption = { method: "AES-128", key, key_uri: "https://keys.example.com/7" };
+      expect(hls.encryption).toEqual(given ? undefined : encryption);
       expect(dash.encryption).toBeUndefined();
       expect(JSON.stringify(await viewOf(spec))).not.toContain(key);
       await vi.waitFor(async () => {

@@ -57,8 +57,8 @@ async function claim(spec: JobSpec, nodeId = "node-a"): Promise<Assignment> {
 
 /** Signs requests to write objects in the attempt's folder, and to read other objects. */
 async function scratch(spec: JobSpec, { lease, token }: Assignment, puts: string[], gets: string[] = []) {
-  const asked = { token, puts: puts.map((name) => ({ name, sizeBytes: 4 })), gets };
-  const answer = await stubOf(spec).scratch(lease, asked);
+  const body = { token, puts: puts.map((name) => ({ name, sizeBytes: 4 })), gets };
+  const answer = await stubOf(spec).scratch(lease, body);
   if (!answer.ok || !("puts" in answer.value)) throw new Error(JSON.stringify(answer));
   return answer.value as Extract<ScratchAnswer, { puts: unknown }>;
 }
@@ -114,9 +114,9 @@ async function begun(changes: object = {}): Promise<JobSpec> {
 async function upTo(kind: string, changes: object = {}) {
   const spec = await begun(changes);
   for (;;) {
-    const given = await claim(spec);
-    if (given.task.kind === kind) return { spec, given };
-    await done(spec, given);
+    const claimed = await claim(spec);
+    if (claimed.task.kind === kind) return { spec, given: claimed };
+    await done(spec, claimed);
   }
 }
 
@@ -156,7 +156,7 @@ beforeAll(async () => {
 async function trackOf(spec: JobSpec, given: Assignment): Promise<TaskResult> {
   const result = await work(spec, given);
   if (result.kind !== "chunk") throw new Error("Not a chunk");
-  return { ...result, tracks: result.tracks.flatMap((one) => [one, { ...one, output: 1, track: "360p" }]) };
+  return { ...result, tracks: result.tracks.flatMap((track) => [track, { ...track, output: 1, track: "360p" }]) };
 }
 
 const statusOf = async (url: string): Promise<number> => (await fetch(url)).status;
@@ -172,18 +172,20 @@ describe("a job in chunks", () => {
     const kinds: string[] = [];
     for (;;) {
       await evict(spec);
-      const given = await claim(spec);
-      kinds.push(given.task.kind);
+      const claimed = await claim(spec);
+      kinds.push(claimed.task.kind);
       await evict(spec);
-      await sendProgress(stubOf(spec), [{ lease: given.lease, token: given.token, stage: "encoding", fraction: 0.5 }]);
+      await sendProgress(stubOf(spec), [
+        { lease: claimed.lease, token: claimed.token, stage: "encoding", fraction: 0.5 },
+      ]);
       await evict(spec);
-      const result = await work(spec, given);
+      const result = await work(spec, claimed);
       await evict(spec);
-      const report = { token: given.token, result };
-      expect(await stubOf(spec).complete(given.lease, report)).toEqual({ ok: true, value: null });
+      const report = { token: claimed.token, result };
+      expect(await stubOf(spec).complete(claimed.lease, report)).toEqual({ ok: true, value: null });
       await evict(spec);
-      expect(await stubOf(spec).complete(given.lease, report)).toEqual({ ok: true, value: null });
-      if (given.task.kind === "join") break;
+      expect(await stubOf(spec).complete(claimed.lease, report)).toEqual({ ok: true, value: null });
+      if (claimed.task.kind === "join") break;
     }
     expect(kinds).toEqual(["inspect", "audio", ...Array.from({ length: CHUNKS }, () => "chunk"), "join"]);
     await runDurableObjectAlarm(stubOf(spec));
@@ -205,9 +207,9 @@ describe("a job in chunks", () => {
     const read = (path: string) => send(`${path}/${spec.id}`, { headers: basic(account.key) });
     await runDurableObjectAlarm(stubOf(spec));
     for (let kind = ""; kind !== "join"; ) {
-      const given = await claim(spec);
-      kind = given.task.kind;
-      await done(spec, given);
+      const claimed = await claim(spec);
+      kind = claimed.task.kind;
+      await done(spec, claimed);
     }
     expect((await read("/v2/jobs")).body.ultrafast).toEqual({ chunks: CHUNKS });
     const { chunks, ...receipt } = (await read("/v2/metadata/jobs")).body.metadata.ultrafast;
@@ -299,8 +301,8 @@ describe("POST /v2/nodes/leases/:lease/scratch", () => {
     const { spec: plain, given: encode } = await upTo("encode", {
       outputs: { ...FAST.outputs, "jpg:320x": { path: "a.jpg" } },
     });
-    const asked = { token: encode.token, puts: [{ name: "encode-1/x", sizeBytes: 1 }], gets: [] };
-    expect(await stubOf(plain).scratch(encode.lease, asked)).toMatchObject({
+    const body = { token: encode.token, puts: [{ name: "encode-1/x", sizeBytes: 1 }], gets: [] };
+    expect(await stubOf(plain).scratch(encode.lease, body)).toMatchObject({
       ok: false,
       error: { code: "report_not_valid" },
     });
@@ -393,14 +395,14 @@ it("writes little for each chunk, however many there are", async () => {
     Object.assign(disk.count, { bytes: 0, rows: 0, largest: 0 });
     const held = Array.from({ length: nodes }, (_, at) => claimOne("encode", `node-${at}`));
     for (let at = 0; at < chunks; at++) {
-      const given = held[at % nodes] as Assignment;
-      const { lease, token, task } = given;
+      const assignment = held[at % nodes] as Assignment;
+      const { lease, token, task } = assignment;
       save(recordProgress(state, { lease, token, stage: "encoding", fraction: 0.5 }, Date.now()).state);
       const frames = task.kind === "chunk" ? task.chunk.frames : 0;
       const tracks = ["1080p", "720p", "480p", "360p", "240p", "144p"].map((track) => {
-        return { output: 0, track, name: `${folderOf(given)}/0-${track}.mp4`, sizeBytes: 12_345_678, frames };
+        return { output: 0, track, name: `${folderOf(assignment)}/0-${track}.mp4`, sizeBytes: 12_345_678, frames };
       });
-      report(given, { kind: "chunk", tracks, encoder: "libx264 7.0.2-static", encodeMs: 12_345.678 });
+      report(assignment, { kind: "chunk", tracks, encoder: "libx264 7.0.2-static", encodeMs: 12_345.678 });
       if (at + nodes < chunks) held[at % nodes] = claimOne("encode", `node-${at % nodes}`);
     }
     return { ...disk.count, chunks, done: Object.keys(state.chunkResults).length };

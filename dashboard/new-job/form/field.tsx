@@ -56,7 +56,7 @@ function Labelled({ field, section, name, change }: FieldProps) {
   const value = valueAt(section, path);
   const [raw, setRaw] = useState("");
   // A text while typing may differ from the text of its value: "1." is 1.
-  const shown = isText(field, raw, value) ? raw : printed(field, value);
+  const fieldText = isText(field, raw, value) ? raw : printed(field, value);
   const below = error === undefined && field.help === undefined ? undefined : `${id}-below`;
   const set = (text: string): void => {
     setRaw(text);
@@ -72,16 +72,16 @@ function Labelled({ field, section, name, change }: FieldProps) {
     ...shared,
     spellcheck: false,
     placeholder: field.example,
-    value: shown,
+    value: fieldText,
     onInput: (event: { readonly currentTarget: { readonly value: string } }) => set(event.currentTarget.value),
   };
   return (
     <div class="field">
       <label for={id}>{field.label}</label>
       {field.type === "choice" ? (
-        <select {...shared} value={shown} onChange={(event) => set(event.currentTarget.value)}>
+        <select {...shared} value={fieldText} onChange={(event) => set(event.currentTarget.value)}>
           <option value="">default</option>
-          {optionsOf(field, shown).map((choice) => (
+          {optionsOf(field, fieldText).map((choice) => (
             <option key={choice}>{choice}</option>
           ))}
         </select>

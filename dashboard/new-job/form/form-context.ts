@@ -21,7 +21,7 @@ export const FormErrorsContext = createContext<FormErrors>({ invalid: null, miss
 export function useFieldError(field: string): string | undefined {
   const { invalid, missing } = useContext(FormErrorsContext);
   if (invalid !== null && isField(field, invalid.field)) return withoutField(invalid);
-  return missing.find((one) => one.field === field)?.message;
+  return missing.find((entry) => entry.field === field)?.message;
 }
 
 /** The message without the name of the field next to it. */

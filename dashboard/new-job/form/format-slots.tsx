@@ -81,9 +81,9 @@ export function Choices({
   return (
     <select id={id} aria-label={label} value={value} onChange={(event) => choose(event.currentTarget.value)}>
       {none !== undefined && <option value="">{none}</option>}
-      {withOwn(values, value).map((one) => (
-        <option key={one} value={one}>
-          {titleOf(one)}
+      {withOwn(values, value).map((choice) => (
+        <option key={choice} value={choice}>
+          {titleOf(choice)}
         </option>
       ))}
     </select>

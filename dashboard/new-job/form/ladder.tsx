@@ -56,15 +56,15 @@ export function Ladder({
       <div class="row">
         <strong>Renditions</strong>
         <fieldset class="row" aria-label="Ready ladders">
-          {LADDER_NAMES.map((one) => (
+          {LADDER_NAMES.map((name) => (
             <button
               type="button"
-              key={one}
-              aria-pressed={one === ready}
-              title={LADDERS[one].help}
-              onClick={() => change(LADDERS[one].formats)}
+              key={name}
+              aria-pressed={name === ready}
+              title={LADDERS[name].help}
+              onClick={() => change(LADDERS[name].formats)}
             >
-              {LADDERS[one].label}
+              {LADDERS[name].label}
             </button>
           ))}
         </fieldset>

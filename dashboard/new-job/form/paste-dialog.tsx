@@ -82,16 +82,16 @@ export function Notes({ notes }: { readonly notes: readonly Note[] }) {
   return (
     <div class="stack">
       {(["todo", "lost", "changed"] as const).map((level) => {
-        const own = notes.filter((note) => note.level === level);
-        return own.length === 0 ? null : (
+        const levelNotes = notes.filter((note) => note.level === level);
+        return levelNotes.length === 0 ? null : (
           <section key={level}>
             <p>
               <strong>
-                {TITLES[level]} <span class="chip">{own.length}</span>
+                {TITLES[level]} <span class="chip">{levelNotes.length}</span>
               </strong>
             </p>
             <ul class="notes">
-              {own.map(({ field, message }) => (
+              {levelNotes.map(({ field, message }) => (
                 <li key={`${field} ${message}`}>
                   <code>{field}</code> {message}
                 </li>

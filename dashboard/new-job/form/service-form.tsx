@@ -71,11 +71,11 @@ function chosenIn(section: Json, member: string): string {
 function switched(section: Json, member: string, next: string, services: Readonly<Record<string, Service>>): Json {
   const known = new Set(services[next]?.fields.map((field) => field.member.split(".")[0]));
   const secrets = services[next]?.fields.map((field) => field.member) ?? [];
-  const kept = Object.entries(section).filter(([name, value]) =>
+  const keptEntries = Object.entries(section).filter(([name, value]) =>
     name === "credentials" && isObject(value)
       ? Object.keys(value).every((key) => secrets.includes(`credentials.${key}`))
       : known.has(name),
   );
-  const own = next.startsWith("use:") ? { use: next.slice(4) } : next === "url" ? { url: "" } : { [member]: next };
-  return { ...own, ...Object.fromEntries(kept) };
+  const chosen = next.startsWith("use:") ? { use: next.slice(4) } : next === "url" ? { url: "" } : { [member]: next };
+  return { ...chosen, ...Object.fromEntries(keptEntries) };
 }

@@ -18,7 +18,9 @@ export function StorageForm({ section, set }: { readonly section: Json; readonly
   const { value: saved = [], reload } = useResource((signal) => copra.storages.list({ signal }), []);
   const use = textAt(section, ["use"]);
   const services = {
-    ...Object.fromEntries(saved.map((one) => [`use:${one.name}`, { label: `Saved: ${one.name}`, fields: PATH }])),
+    ...Object.fromEntries(
+      saved.map((storage) => [`use:${storage.name}`, { label: `Saved: ${storage.name}`, fields: PATH }]),
+    ),
     ...STORAGES,
   };
   const save = (): void => {

@@ -59,17 +59,17 @@ type Range = { readonly from: number; readonly to: number };
  * is at the name of its object. Null without any place.
  */
 export function placeOf(json: string, tree: Tree, field: string): { name: Range; value: Range | undefined } | null {
-  let found: Found | undefined;
+  let place: Found | undefined;
   let value = childrenOf(tree.topNode).find(isValue);
   for (let rest = field; value && rest !== ""; ) {
     const next = stepOf(json, value, rest);
     if (!next) break;
-    found = next;
+    place = next;
     ({ value, rest } = next);
   }
-  if (!found) return null;
-  const isScalar = found.rest === "" && !["Object", "Array"].includes(found.value?.name ?? "Object");
-  return { name: found.node.firstChild ?? found.node, value: isScalar ? found.value : undefined };
+  if (!place) return null;
+  const isScalar = place.rest === "" && !["Object", "Array"].includes(place.value?.name ?? "Object");
+  return { name: place.node.firstChild ?? place.node, value: isScalar ? place.value : undefined };
 }
 
 /** The place of the first syntax error; null in valid JSON. */

@@ -90,7 +90,7 @@ const arbitraryOf = (field: FormField): fc.Arbitrary<unknown> => {
   if (field.type === "flag") return fc.constant(true);
   if (field.type === "choice") {
     const all = field.choices ?? [];
-    return among(...all.map((one) => (all.every((other) => /^\d+$/.test(other)) ? Number(one) : one)));
+    return among(...all.map((word) => (all.every((other) => /^\d+$/.test(other)) ? Number(word) : word)));
   }
   const known = VALUES[field.member];
   if (known === undefined) throw new Error(`The test has no value for the field ${field.member}`);
@@ -131,7 +131,7 @@ const formatFor = (kind: string): fc.Arbitrary<string> =>
       const isCopied = format.includes(":copy");
       return kindOf(format) === kind && !isCopied
         ? format
-        : (NEW_OUTPUTS.find((one) => kindOf(one.format) === kind)?.format ?? "mp4");
+        : (NEW_OUTPUTS.find((output) => kindOf(output.format) === kind)?.format ?? "mp4");
     });
 
 const outputs = fc
@@ -254,9 +254,9 @@ it("plans incomplete requests", () => {
 it("shows no secret in the JSON to edit", () => {
   fc.assert(
     fc.property(requests, (request) => {
-      const shown = JSON.stringify(masked(request));
-      expect(shown).not.toMatch(/"hunter2"|aHVudGVyMg/);
-      if (JSON.stringify(request).includes('"secret_access_key"')) expect(shown).toContain(KEPT);
+      const maskedText = JSON.stringify(masked(request));
+      expect(maskedText).not.toMatch(/"hunter2"|aHVudGVyMg/);
+      if (JSON.stringify(request).includes('"secret_access_key"')) expect(maskedText).toContain(KEPT);
     }),
     { numRuns: 100 },
   );

@@ -32,6 +32,8 @@ export function withValue(object: Json, path: Path, value: unknown): Json {
 
 /** A text in a request: numbers and booleans as text, `""` for other values. */
 export const textAt = (value: unknown, path: Path): string => {
-  const found = valueAt(value, path);
-  return typeof found === "string" || typeof found === "number" || typeof found === "boolean" ? String(found) : "";
+  const present = valueAt(value, path);
+  return typeof present === "string" || typeof present === "number" || typeof present === "boolean"
+    ? String(present)
+    : "";
 };

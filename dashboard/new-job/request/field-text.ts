@@ -23,9 +23,9 @@ export function parsed({ type, choices = [] }: FormField, text: string): unknown
     case "numbers":
       return plain
         .split(",")
-        .map((one) => one.trim())
-        .filter((one) => one !== "")
-        .map((one) => (isNumber(one) ? Number(one) : one));
+        .map((part) => part.trim())
+        .filter((part) => part !== "")
+        .map((part) => (isNumber(part) ? Number(part) : part));
     default:
       return text;
   }

@@ -57,7 +57,7 @@ export const moved = <Item>(list: readonly Item[], from: number, to: number): It
 /** A format that the list lacks: the largest usual size. */
 export const newFormat = (formats: readonly string[]): string => {
   const sizes = new Set(formats.map((format) => slotOf(format, "size")));
-  const size = ["1080p", "720p", "480p", "360p", "240p", "1440p"].find((one) => !sizes.has(one)) ?? "2160p";
+  const size = ["1080p", "720p", "480p", "360p", "240p", "1440p"].find((candidate) => !sizes.has(candidate)) ?? "2160p";
   return `mp4:${size}::quality=4`;
 };
 

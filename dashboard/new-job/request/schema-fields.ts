@@ -30,7 +30,9 @@ function fieldOf(schema: Schema): SchemaField {
   const numeric = all.find(({ type }) => type === "number" || type === "integer");
   if (types.includes("boolean")) return { type: "flag" };
   if (numeric) return all.length > 1 ? { type: "mixed" } : numberField(numeric, schema.default);
-  const words = all.flatMap((one) => (typeof one.const === "string" ? [one.const] : (one.enum ?? []).map(String)));
+  const words = all.flatMap((variant) =>
+    typeof variant.const === "string" ? [variant.const] : (variant.enum ?? []).map(String),
+  );
   if (words.length > 0) return { type: "choice", choices: words };
   if (all[0]?.type === "array") {
     const { items } = all[0];
@@ -67,11 +69,11 @@ function fieldsOf(schema: Schema, prefix = "", isRequired = true, outer?: Declar
         forms,
         ...(isSecret ? { type: "secret" as const } : {}),
       };
-      const own = { ...fieldOf(member), ...(isNeeded ? { required: true } : {}), ...(label ? { texts } : {}) };
-      const inner = variants(member).flatMap((one) =>
-        Object.entries(fieldsOf(one, `${prefix}${name}.`, isNeeded, forms)),
+      const memberField = { ...fieldOf(member), ...(isNeeded ? { required: true } : {}), ...(label ? { texts } : {}) };
+      const inner = variants(member).flatMap((variant) =>
+        Object.entries(fieldsOf(variant, `${prefix}${name}.`, isNeeded, forms)),
       );
-      return [[`${prefix}${name}`, own] as const, ...inner];
+      return [[`${prefix}${name}`, memberField] as const, ...inner];
     }),
   );
 }
@@ -79,9 +81,9 @@ function fieldsOf(schema: Schema, prefix = "", isRequired = true, outer?: Declar
 /** The fields of each service of a section. A section without the name of a service is a URL or an upload. */
 const byService = (body: z.ZodType, member: "service" | "type"): Readonly<Record<string, SchemaFields>> =>
   Object.fromEntries(
-    variants(schemaOf(body)).map((one) => {
-      const chosen = one.properties?.[member];
-      return [isSchema(chosen) ? String(chosen.const) : Object.keys(one.properties ?? {})[0], fieldsOf(one)];
+    variants(schemaOf(body)).map((variant) => {
+      const chosen = variant.properties?.[member];
+      return [isSchema(chosen) ? String(chosen.const) : Object.keys(variant.properties ?? {})[0], fieldsOf(variant)];
     }),
   );
 

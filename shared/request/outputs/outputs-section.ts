@@ -3,6 +3,7 @@
 import { isConditionVariable } from "../../condition/condition-variables.ts";
 import { parseCondition } from "../../condition/parse-condition.ts";
 import { assertNever } from "../../errors.ts";
+import { excerpt } from "../../excerpt.ts";
 import { FormatHash } from "../../format/format-hash.ts";
 import type { FormatSpec } from "../../format/format-spec.ts";
 import { MAX_FORMAT_CHARS } from "../../format/grammar/split-format.ts";
@@ -11,7 +12,6 @@ import { printFormat } from "../../format/print-format.ts";
 import type { OutputSpec } from "../../job/output-spec.ts";
 import type { AllowPrivate } from "../../network/address-policy.ts";
 import { ok, type Result } from "../../result.ts";
-import { shown } from "../../shown.ts";
 import { invalid, isObject, parseSection } from "../parse-section.ts";
 import { parseImage } from "./image-params.ts";
 import type { Named } from "./output-params.ts";
@@ -63,7 +63,7 @@ function parseOutput(named: Named, params: unknown, allow: AllowPrivate): Result
     );
   }
   if (!isObject(params)) {
-    const path = typeof params === "string" && params !== "" ? shown(params) : "720p.mp4";
+    const path = typeof params === "string" && params !== "" ? excerpt(params) : "720p.mp4";
     const example = `such as \`{"path":${JSON.stringify(path)}}\``;
     const message = `\`outputs.${named.name}\` must be an object of output parameters, ${example}, or an array of them`;
     return invalid("output_not_valid", message);

@@ -1,8 +1,8 @@
 // Credentials: an id and a secret, under the names of each service.
 import * as z from "zod";
 import type { ErrorCode } from "../../errors.ts";
+import { excerpt } from "../../excerpt.ts";
 import { ok, type Result } from "../../result.ts";
-import { shown } from "../../shown.ts";
 import { invalid, isObject } from "../parse-section.ts";
 import type { AccessKeys } from "./storage-spec.ts";
 
@@ -93,5 +93,5 @@ function misplacedCredentials(
   return `; move ${listed(misplaced)} from \`${section}\` to \`${field}\`, with the names ${both}`;
 }
 
-const quoted = (name: string): string => `\`${shown(name)}\``;
+const quoted = (name: string): string => `\`${excerpt(name)}\``;
 const listed = (names: readonly string[]): string => names.slice(0, 4).map(quoted).join(", ");

@@ -1,6 +1,7 @@
 // Error message for a missing or unsupported `service`.
+
+import { excerpt } from "../../excerpt.ts";
 import { nearest } from "../../nearest.ts";
-import { shown } from "../../shown.ts";
 
 /** Common other names of the services. */
 const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
@@ -22,7 +23,7 @@ export function unknownService(section: "storage" | "input", service: unknown, k
   const otherwise = `; or use \`${section}.url\``;
   if (service === undefined) return `${field} is missing; a${allowed}${otherwise}`;
   if (typeof service !== "string") return `${field} must be a string; a${allowed}`;
-  const unknown = `${field} \`${shown(service)}\` is not supported`;
+  const unknown = `${field} \`${excerpt(service)}\` is not supported`;
   if (/^https?$/i.test(service)) return `${unknown}; for a URL, use \`${section}.url\` without \`service\``;
   const meant = meantBy(service, known);
   return meant === null ? `${unknown}; a${allowed}${otherwise}` : `${unknown}; did you mean \`${meant}\`? A${allowed}`;

@@ -34,9 +34,9 @@ export const notifications = mount(NOTIFICATION_OPERATIONS, {
     const job = jobOf(context.env, (await ownJob(context, context.req.param("id"))).id);
     const nid = context.req.param("nid");
     if (url === undefined) return replayed(context, await withDeadline<Replayed>("replay", job.replay(nid)));
-    const found = await withDeadline<JobResult<Notification>>("notification", job.notification(nid));
-    if (!found.ok) return replayed(context, found);
-    const { view, body } = found.value;
+    const result = await withDeadline<JobResult<Notification>>("notification", job.notification(nid));
+    if (!result.ok) return replayed(context, result);
+    const { view, body } = result.value;
     return replayed(context, ok({ ...view, response: await sendWebhook(context, { id: nid, body }, url) }));
   },
   testNotification: async (context) => {

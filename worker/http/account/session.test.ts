@@ -171,9 +171,9 @@ it("signing out ends the session: a copy of its cookie gives no access, and othe
 it("a link signs in once, with the rights of its credential, and for the account that the operator chose", async () => {
   const { once, body, status } = await newLink(bearer(ADMIN), { account: account.id });
   expect([status, body.url]).toEqual([200, `https://copra.test/dashboard#once=${once}`]);
-  const begun = await Promise.all([1, 2, 3].map(() => signIn({}, { once })));
-  expect(begun.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
-  const won = begun.find(({ status }) => status === 200);
+  const responses = await Promise.all([1, 2, 3].map(() => signIn({}, { once })));
+  expect(responses.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
+  const won = responses.find(({ status }) => status === 200);
   expect(won?.body).toMatchObject({ account: { id: account.id, name: "test" }, operator: true });
   expect((await send("/v2/jobs", { headers: won?.cookie ?? {} })).status).toBe(200);
   // A session also makes links, for another device.

@@ -30,8 +30,8 @@ const ONCE_CHARS = 40;
 export const session = mount(SESSION_OPERATIONS, {
   getSession: async (context) => {
     const hasHeader = context.req.header("authorization") !== undefined;
-    const given = hasHeader ? await fromCredential(context) : await readSession(context);
-    const { current, view } = await validSession(context, given);
+    const credential = hasHeader ? await fromCredential(context) : await readSession(context);
+    const { current, view } = await validSession(context, credential);
     return jsonResponse(context, { ...viewSession(current, view), ...(hasHeader ? { expires_at: null } : {}) });
   },
   signIn: async (context) => {
@@ -40,9 +40,9 @@ export const session = mount(SESSION_OPERATIONS, {
     const hasHeader = context.req.header("authorization") !== undefined;
     const link = hasHeader ? null : await readOnce(context);
     if (link?.preview) return jsonResponse(context, await previewOf(context, link.once));
-    const begun = link ? await fromLink(context, link.once, takeLink) : await fromCredential(context);
+    const session = link ? await fromLink(context, link.once, takeLink) : await fromCredential(context);
     const before = await readSession(context);
-    const { current, view } = await validSession(context, before ? joined(begun, before) : begun);
+    const { current, view } = await validSession(context, before ? joined(session, before) : session);
     await writeSession(context, current);
     if (before) await endSession(context.env.DB, before, Date.now());
     return jsonResponse(context, viewSession(current, view));
@@ -59,8 +59,8 @@ export const session = mount(SESSION_OPERATIONS, {
   createSessionLink: async (context) => {
     const hasHeader = context.req.header("authorization") !== undefined;
     if (!hasHeader) requireSameOrigin(context);
-    const given = hasHeader ? await fromCredential(context) : await readSession(context);
-    const { current, view } = await validSession(context, given);
+    const credential = hasHeader ? await fromCredential(context) : await readSession(context);
+    const { current, view } = await validSession(context, credential);
     const { account = current.account ?? undefined } = await readOptionalBody(
       context.req,
       LinkBody,
@@ -137,9 +137,10 @@ async function fromLink(context: AnyContext, once: string, read: typeof takeLink
   const link = await findCredential(context, digest, () => read(context.env.DB, digest));
   const now = Date.now();
   const { sealingKeys: keys } = settingsOf(context.env);
-  const begun = link && link.expiresAt > now ? await unsealSession(link.sealed, { link: digest }, { keys, now }) : null;
-  if (!begun) throw unusable(context);
-  return { ...begun, id: newId() };
+  const session =
+    link && link.expiresAt > now ? await unsealSession(link.sealed, { link: digest }, { keys, now }) : null;
+  if (!session) throw unusable(context);
+  return { ...session, id: newId() };
 }
 
 const unusable = (context: AnyContext): AppError =>

@@ -14,7 +14,7 @@ export async function getUsage(context: Context<ClientEnv>): Promise<Response> {
   const [db, { id }] = [context.env.DB, context.get("account")];
   const used = await usageByDay(db, id, days);
   const byTag = tag === null ? null : await usageByTag(db, id, tag, days);
-  const byDay = new Map(used.map((one) => [one.day, one]));
+  const byDay = new Map(used.map((row) => [row.day, row]));
   return jsonResponse(context, {
     from: dateOf(from),
     to: dateOf(to),

@@ -34,7 +34,7 @@ const webhook = (name: string) => ({ type: "webhook", url: `${INBOX}/${name}`, s
 async function ruled(rule: object, name = newName()): Promise<{ name: string; texts: () => Promise<string[]> }> {
   const { status, body } = await admin("PUT", `/${name}`, { ...rule, to: webhook(name) });
   expect([status, body.name], JSON.stringify(body)).toEqual([200, name]);
-  return { name, texts: async () => (await received(name)).map((one) => JSON.parse(one.body).text) };
+  return { name, texts: async () => (await received(name)).map((message) => JSON.parse(message.body).text) };
 }
 
 let jobs = 0;
@@ -108,8 +108,8 @@ describe("an alert", () => {
     await send("/v2/admin/node-tokens", { method: "POST", body: gpu, headers: bearer(ADMIN) });
     for (const pool of [{}, {}, { pool: "default" }]) {
       for (const when of ["node.lost", "disk.low", "queue.age"]) {
-        const own = when === "disk.low" ? { free_bytes: 1 } : when === "queue.age" ? { seconds: 60 } : {};
-        await ruled({ when, ...own, ...pool });
+        const details = when === "disk.low" ? { free_bytes: 1 } : when === "queue.age" ? { seconds: 60 } : {};
+        await ruled({ when, ...details, ...pool });
       }
     }
     await sweepAlerts({ ...env, HUB }, Date.now());
@@ -298,14 +298,14 @@ describe("an alert", () => {
     await vi.waitFor(async () => expect((await hubOf(env).nodes()).map(({ node }) => node.state)).toEqual(["gone"]));
     // Both sweeps have read the alert before either of them evaluates it.
     const both = Promise.withResolvers<void>();
-    let asked = 0;
+    let requests = 0;
     const HUB = observed(() => {
-      if (++asked === 2) both.resolve();
+      if (++requests === 2) both.resolve();
       return both.promise;
     });
     const now = Date.now() + 2 * MINUTE;
     await Promise.all([sweepAlerts({ ...env, HUB }, now), sweepAlerts({ ...env, HUB }, now)]);
-    expect([asked, (await texts()).length]).toEqual([2, 1]);
+    expect([requests, (await texts()).length]).toEqual([2, 1]);
   });
 
   it("does not stop the alerts after it when its evaluation fails", async () => {
@@ -381,7 +381,7 @@ describe("receivers", () => {
   it("get e-mail from an SMTP server, whose errors are shown", async () => {
     const { id } = await newAccount();
     const [name, refused] = [newName(), newName()];
-    const to = (...inboxes: string[]) => ({ type: "email", to: inboxes.map((one) => `${one}@example.com`) });
+    const to = (...inboxes: string[]) => ({ type: "email", to: inboxes.map((inbox) => `${inbox}@example.com`) });
     await admin("PUT", `/${name}`, { when: "job.failed", to: to(name, `${name}-b`) });
     expect((await admin("GET", `/${name}`)).body.to).toEqual({
       type: "email",

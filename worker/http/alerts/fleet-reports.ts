@@ -10,12 +10,12 @@ export type FleetReports = { readonly nodes: Reports<NodeReport>; readonly queue
 export function fleetReports(env: Env): FleetReports {
   let pools: Promise<string[]> | null = null;
   function once<Report>(ask: (hub: HubStub) => Promise<Report[]>): Reports<Report> {
-    const asked = new Map<string, Promise<Report[][]>>();
+    const requestedReports = new Map<string, Promise<Report[][]>>();
     return async (pool) => {
       pools ??= allPools(env);
       const wanted = (await pools).filter((each) => pool === undefined || each === pool);
-      for (const each of wanted) if (!asked.has(each)) asked.set(each, askHubs(env, [each], ask));
-      return (await Promise.all(wanted.map((each) => asked.get(each) ?? []))).flat(2);
+      for (const each of wanted) if (!requestedReports.has(each)) requestedReports.set(each, askHubs(env, [each], ask));
+      return (await Promise.all(wanted.map((each) => requestedReports.get(each) ?? []))).flat(2);
     };
   }
   return { nodes: once((hub) => hub.nodes()), queues: once(async (hub) => [...(await hub.demand()).queues]) };

@@ -91,12 +91,12 @@ it("looks up no unknown keys of a network that sent many, but looks up valid key
   };
   const lookUps = () => statements.filter((sql) => /"digest" = \?/.test(sql)).length;
   for (let at = 0; at < 5; at++) await ask(from(`2001:db8:1:2::${at}`, basic(unknownKey(at))));
-  const asked = lookUps();
-  expect(asked).toBeLessThan(5);
+  const queries = lookUps();
+  expect(queries).toBeLessThan(5);
   const refused = [429, "10"];
   expect(await ask(from("2001:db8:1:2:ffff::9", basic(unknownKey(9))))).toEqual(refused);
   expect(await ask(from("2001:db8:1:2:ffff::9", bearer(`n-${"0".repeat(43)}`)), "/v2/nodes/connect")).toEqual(refused);
-  expect(lookUps()).toBe(asked);
+  expect(lookUps()).toBe(queries);
   // This key was not used before, and comes from the same network.
   expect(await ask(from("2001:db8:1:2::7", basic(key)))).toEqual([200, null]);
   expect(await ask(from("2001:db8:1:3::1", basic(unknownKey(9))))).toEqual([401, null]);

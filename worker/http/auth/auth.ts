@@ -139,7 +139,7 @@ export const monitorAuth: MiddlewareHandler<AdminEnv> = async (context, next) =>
   const token = bearer(context.req.header("authorization"));
   const accepted = [adminToken, ...(metricsToken === null ? [] : [metricsToken])];
   const isAccepted = async (given: string): Promise<boolean> =>
-    (await Promise.all(accepted.map((one) => isSameText(given, one)))).includes(true);
+    (await Promise.all(accepted.map((token) => isSameText(given, token)))).includes(true);
   if (token === null || !(await checkAdminToken(context, () => isAccepted(token)))) {
     throw unauthorized(context, "Bearer", "The metrics token or the admin token is missing or wrong");
   }

@@ -17,6 +17,6 @@ export async function endSession(db: D1Database, { id, expiresAt }: Session, now
 }
 
 export async function isEnded(db: D1Database, { id }: Session): Promise<boolean> {
-  const found = drizzle(db).select().from(endedSessions).where(eq(endedSessions.id, id));
-  return (await runQuery(found)).length > 0;
+  const query = drizzle(db).select().from(endedSessions).where(eq(endedSessions.id, id));
+  return (await runQuery(query)).length > 0;
 }

@@ -68,8 +68,8 @@ export async function findCredential<Value>(
   if (network !== null && blocked.has(network, now) && !(await known.has(context.env.DB, digest, now))) {
     throw tooMany("API keys or node tokens", BLOCK_SECONDS);
   }
-  const found = unknown.has(digest, now) ? null : await lookUp();
-  if (found !== null) return found;
+  const result = unknown.has(digest, now) ? null : await lookUp();
+  if (result !== null) return result;
   unknown.add(digest, now);
   if (network !== null && !(await context.env.REFUSED_RATE.limit({ key: network })).success) blocked.add(network, now);
   return null;

@@ -24,8 +24,8 @@ export function requestOrigin(context: AnyContext): "same" | "other" | "unknown"
   const origin = context.req.header("origin");
   if (origin === undefined) return "unknown";
   const { publicUrl } = settingsOf(context.env);
-  const own = [new URL(context.req.url).origin, ...(publicUrl === null ? [] : [new URL(publicUrl).origin])];
-  return own.includes(origin) ? "same" : "other";
+  const ownOrigins = [new URL(context.req.url).origin, ...(publicUrl === null ? [] : [new URL(publicUrl).origin])];
+  return ownOrigins.includes(origin) ? "same" : "other";
 }
 
 /** Requires that a request with a cookie that changes something comes from a page of this service. */

@@ -46,7 +46,8 @@ async function codeOf(route: Route, key: string): Promise<string | null> {
 
 /** Scopes that allow jobs of some kind. */
 const JOBS: readonly Scope[] = ["jobs:create", "templates:use"];
-const isOnly = (needed: readonly Scope[], scope: Scope): boolean => needed.every((one) => one === scope);
+const isOnly = (needed: readonly Scope[], scope: Scope): boolean =>
+  needed.every((neededScope) => neededScope === scope);
 
 describe("operations of clients", () => {
   it.each(CLIENT_ROUTES)("$id takes a key with each scope only if it needs no other scope", async (route) => {

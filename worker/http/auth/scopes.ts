@@ -32,8 +32,8 @@ export function requireJobScope(scopes: readonly string[] | null, body: unknown)
   const section = isOfTemplate ? TEMPLATE_SECTIONS.find((name) => Object.hasOwn(body, name)) : undefined;
   if (isOfTemplate && section === undefined) return requireScope(scopes, "templates:use");
   const only = "with the scope `templates:use` alone, a job has only `template` and `vars`";
-  const found = section === undefined ? "it names no template" : `it has \`${section}\``;
-  throw new AppError("scope_missing", `The API key has no scope \`jobs:create\`: ${only}, and ${found}`);
+  const problem = section === undefined ? "it names no template" : `it has \`${section}\``;
+  throw new AppError("scope_missing", `The API key has no scope \`jobs:create\`: ${only}, and ${problem}`);
 }
 
 /** Requires scopes of a key. Throws AppError(scope_missing) that names the first missing scope. */

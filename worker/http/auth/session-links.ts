@@ -18,8 +18,8 @@ export async function storeLink(db: D1Database, link: SessionLink, now: number):
 }
 
 export async function findLink(db: D1Database, digest: string): Promise<SessionLink | null> {
-  const found = drizzle(db).select().from(sessionLinks).where(eq(sessionLinks.digest, digest));
-  return (await runQuery(found))[0] ?? null;
+  const query = drizzle(db).select().from(sessionLinks).where(eq(sessionLinks.digest, digest));
+  return (await runQuery(query))[0] ?? null;
 }
 
 /** Removes a link and returns it. Only the first of several callers gets it, the others get null. */

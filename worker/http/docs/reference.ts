@@ -145,11 +145,11 @@ function responseText(status: string, { description, content = {}, ...response }
     ...(example === undefined ? [] : [example]),
     ...Object.values(named).map(({ value }) => value),
   ]);
-  const shown = examples.map((value) =>
+  const exampleTexts = examples.map((value) =>
     typeof value === "string" ? fenced("", value) : fenced("json", printJson(value)),
   );
   const link = Object.keys(content).length > 0 ? `, ${contentLink(content)}` : "";
-  return [`Response ${status}: ${description}${link}`, ...shown].join("\n\n");
+  return [`Response ${status}: ${description}${link}`, ...exampleTexts].join("\n\n");
 }
 
 function contentLink(content: ContentObject): string {

@@ -118,8 +118,8 @@ describe("a job with a saved storage", () => {
   it("may have it from its template, whose own secrets do not go to another storage", async () => {
     await put("elsewhere", { ...NOWHERE, endpoint: "http://127.0.0.1:2" });
     await ask("PUT", "/templates/saved", { storage: { use: "used", path: "of-template" } });
-    const own = { credentials: NOWHERE.credentials };
-    await ask("PUT", "/templates/keys", { storage: { use: "used", ...own } });
+    const change = { credentials: NOWHERE.credentials };
+    await ask("PUT", "/templates/keys", { storage: { use: "used", ...change } });
     const job = { ...jobBody(), storage: undefined };
     const planned = await ask("POST", "/jobs?dry_run=true", { ...job, template: "saved" });
     expect(planned.body.storage).toMatchObject({ bucket: "bucket", path: "of-template" });

@@ -68,12 +68,12 @@ async function put(context: Named): Promise<Response> {
   const job = await withSavedStorage({ env, account }, { body: { storage }, template: {}, explain: (error) => error });
   const { storage: body } = job.body as { storage: TemplateBody };
   parsed(context, body, job.explain);
-  const kept = STORAGE_PREFIX + name;
+  const templateName = STORAGE_PREFIX + name;
   const row = {
     accountId: account.id,
-    name: kept,
+    name: templateName,
     createdAt: Date.now(),
-    sealed: await sealTemplate({ env, account }, kept, body),
+    sealed: await sealTemplate({ env, account }, templateName, body),
   };
   const version = await insertTemplate(env.DB, row, null, 1);
   if (version !== null) return jsonResponse(context, viewStorage(row, body), version === 1 ? 201 : 200);

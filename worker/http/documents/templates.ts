@@ -3,9 +3,9 @@
 import type { Context } from "hono";
 import type { TemplateList, TemplateSummary, TemplateView } from "#shared/api/templates.ts";
 import { AppError } from "#shared/errors.ts";
+import { excerpt } from "#shared/excerpt.ts";
 import { contractDate } from "#shared/job/job-view.ts";
 import { fieldOf } from "#shared/request/parse-section.ts";
-import { shown } from "#shared/shown.ts";
 import { MAX_TEMPLATE_BYTES, parseTemplate, TEMPLATE_NAME, type TemplateBody } from "#shared/template/template-body.ts";
 import { hideTemplateSecrets, keepSecrets } from "#shared/template/template-secrets.ts";
 import { usesOf } from "#shared/template/variables.ts";
@@ -72,7 +72,10 @@ async function put(context: Named): Promise<Response> {
 }
 
 const changedMeanwhile = (name: string): AppError =>
-  new AppError("precondition_failed", `The newest version of the template \`${shown(name)}\` is not the expected one`);
+  new AppError(
+    "precondition_failed",
+    `The newest version of the template \`${excerpt(name)}\` is not the expected one`,
+  );
 
 async function withEarlierSecrets({ env, get }: Named, name: string, body: TemplateBody): Promise<TemplateBody> {
   const row = await findTemplate(env.DB, get("account").id, { name, version: null });

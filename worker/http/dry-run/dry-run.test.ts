@@ -3,16 +3,16 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { DryRunPlan } from "#shared/api/job-responses.ts";
 import { basic, jobBody, NOWHERE, newAccount, SECRET_KEY, send } from "../../testing/jobs.ts";
 
-let own: Record<string, string>;
+let authorization: Record<string, string>;
 beforeAll(async () => {
-  own = basic((await newAccount()).key);
+  authorization = basic((await newAccount()).key);
 });
 
 const dryRun = (query: string, changes: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
   send(`/v2/jobs?dry_run=true${query}`, {
     method: "POST",
     body: jobBody({ storage: NOWHERE, ...changes }),
-    headers: { ...own, ...headers },
+    headers: { ...authorization, ...headers },
   });
 /** Frames of 240 lines with the aspect ratios 16:9 and 9:16. */
 const [WIDE, TALL] = [/pad=42\d:240/, /pad=13\d:240/];
@@ -246,14 +246,16 @@ describe("POST /v2/jobs?dry_run=true", () => {
     ["a wrong switch", "&dry_run=perhaps", {}, 400, "query_not_valid"],
   ])("rejects %s like the real request", async (_, query, changes, status, code) => {
     const path = query.includes("dry_run") ? `/v2/jobs?${query.slice(1)}` : `/v2/jobs?dry_run=1${query}`;
-    const answer = await send(path, { method: "POST", body: jobBody(changes), headers: own });
+    const answer = await send(path, { method: "POST", body: jobBody(changes), headers: authorization });
     expect([answer.status, answer.body.error_code]).toEqual([status, code]);
   });
 
   it("requires an API key, and other queries create a job", async () => {
     expect((await send("/v2/jobs?dry_run=1", { method: "POST", body: jobBody() })).status).toBe(401);
     for (const query of ["?dry_run=false&width=none", "?colour=red"]) {
-      expect((await send(`/v2/jobs${query}`, { method: "POST", body: jobBody(), headers: own })).status).toBe(201);
+      expect((await send(`/v2/jobs${query}`, { method: "POST", body: jobBody(), headers: authorization })).status).toBe(
+        201,
+      );
     }
   });
 });

@@ -18,8 +18,8 @@ export const adminNodes = mount(NODE_OPERATIONS, {
   },
   getNodeHistory: async (context) => {
     const id = context.req.param("id");
-    const found = (await askAllHubs(context.env, (hub) => hub.history(id))).filter((one) => one !== null);
-    const history = found.find(({ isConnected }) => isConnected) ?? found[0];
+    const histories = (await askAllHubs(context.env, (hub) => hub.history(id))).filter((history) => history !== null);
+    const history = histories.find(({ isConnected }) => isConnected) ?? histories[0];
     if (!history) throw new AppError("node_not_found", UNKNOWN);
     const round = (value: number): number => Math.round(value * 100) / 100;
     const steps = history.steps.map(({ at, busy, speed }) => ({
@@ -46,8 +46,8 @@ async function respond(
   unknown = UNKNOWN,
 ): Promise<Response> {
   const id = context.req.param("id");
-  const found = (await askAllHubs(context.env, (hub) => ask(hub, id))).filter((node) => node !== null);
-  const node = found.find(({ last_seen_at: lastSeenAt }) => lastSeenAt === null) ?? found[0];
+  const nodes = (await askAllHubs(context.env, (hub) => ask(hub, id))).filter((node) => node !== null);
+  const node = nodes.find(({ last_seen_at: lastSeenAt }) => lastSeenAt === null) ?? nodes[0];
   if (!node) throw new AppError("node_not_found", unknown);
   return jsonResponse(context, node satisfies NodeDetails);
 }

@@ -44,7 +44,7 @@ export async function askAvailableHubs<Answer>(
   pools: readonly string[],
   ask: (hub: HubStub) => Promise<Answer>,
 ): Promise<{ answers: Answer[]; unavailable: number }> {
-  const asked = await askHubs(env, pools, async (hub) => {
+  const responses = await askHubs(env, pools, async (hub) => {
     try {
       return { answer: await ask(hub) };
     } catch (error) {
@@ -52,6 +52,6 @@ export async function askAvailableHubs<Answer>(
       return null;
     }
   });
-  const answers = asked.flatMap((one) => (one === null ? [] : [one.answer]));
-  return { answers, unavailable: asked.length - answers.length };
+  const answers = responses.flatMap((response) => (response === null ? [] : [response.answer]));
+  return { answers, unavailable: responses.length - answers.length };
 }

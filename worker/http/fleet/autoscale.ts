@@ -32,12 +32,16 @@ const demands = (queues: readonly QueueReport[]): Record<SlotClass, Demand> => (
 
 function sum(queues: readonly QueueReport[]): Demand {
   const total = (value: (queue: QueueReport) => number): number => queues.reduce((all, queue) => all + value(queue), 0);
-  const [running, waiting, free] = [total((one) => one.running), total((one) => one.waiting), total((one) => one.free)];
+  const [running, waiting, free] = [
+    total((queue) => queue.running),
+    total((queue) => queue.waiting),
+    total((queue) => queue.free),
+  ];
   const oldest = Math.max(0, ...queues.map(({ oldestWaitMs }) => oldestWaitMs));
   // Weighted by the work: a hub without work has no average time.
-  const weight = total((one) => one.running + one.waiting);
-  const timed = total((one) => one.meanTaskMs * (one.running + one.waiting));
-  const plain = queues.length === 0 ? 0 : total((one) => one.meanTaskMs) / queues.length;
+  const weight = total((queue) => queue.running + queue.waiting);
+  const timed = total((queue) => queue.meanTaskMs * (queue.running + queue.waiting));
+  const plain = queues.length === 0 ? 0 : total((queue) => queue.meanTaskMs) / queues.length;
   const mean = weight === 0 ? plain : timed / weight;
   return {
     wanted: running + waiting,

@@ -78,9 +78,9 @@ function queuesOf(reports: readonly HubReport[], pools: readonly string[]): Queu
         some.reduce((total, one) => total + value(one), 0);
       return {
         labels: { pool, class: slotClass },
-        free: sum((one) => one.free),
-        running: sum((one) => one.running),
-        waiting: sum((one) => one.waiting),
+        free: sum((queue) => queue.free),
+        running: sum((queue) => queue.running),
+        waiting: sum((queue) => queue.waiting),
         oldestWait: Math.max(0, ...some.map(({ oldestWaitMs }) => oldestWaitMs)) / 1000,
       };
     }),

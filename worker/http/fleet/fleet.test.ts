@@ -175,8 +175,8 @@ describe("cordoned nodes", () => {
     await settle();
     expect(node.frames).toEqual([]);
     await admin("POST", "/nodes/attic/uncordon");
-    const given = [await node.next("assign"), await node.next("assign")].map((frame) => frame.assignment.jobId);
-    expect(given.sort()).toEqual(jobs.map(({ id }) => id).sort());
+    const jobIds = [await node.next("assign"), await node.next("assign")].map((frame) => frame.assignment.jobId);
+    expect(jobIds.sort()).toEqual(jobs.map(({ id }) => id).sort());
   });
 });
 

@@ -33,8 +33,8 @@ export const formatFor = (accept: string | undefined): Format =>
 
 /** Prints metrics. Metrics without samples are left out. */
 export function printMetrics(metrics: readonly Metric[], format: Format): string {
-  const given = metrics.filter((metric) => seriesOf(metric).length > 0);
-  const lines = given.flatMap((metric) => linesOf(metric, format));
+  const reported = metrics.filter((metric) => seriesOf(metric).length > 0);
+  const lines = reported.flatMap((metric) => linesOf(metric, format));
   return [...lines, ...(format === "openmetrics" ? ["# EOF"] : []), ""].join("\n");
 }
 
@@ -49,8 +49,8 @@ function linesOf(metric: Metric, format: Format): string[] {
   // In format 0.0.4, a counter has the name of its samples.
   const family = format === "openmetrics" ? name : sample;
   const about = [`# HELP ${family} ${help}`, `# TYPE ${family} ${type}`];
-  if (metric.type === "histogram") return [...about, ...metric.histograms.flatMap((one) => histogram(name, one))];
-  if (metric.type === "summary") return [...about, ...metric.summaries.flatMap((one) => totals(name, one))];
+  if (metric.type === "histogram") return [...about, ...metric.histograms.flatMap((entry) => histogram(name, entry))];
+  if (metric.type === "summary") return [...about, ...metric.summaries.flatMap((entry) => totals(name, entry))];
   return [...about, ...metric.samples.map(({ labels, value }) => line(sample, labels, value))];
 }
 

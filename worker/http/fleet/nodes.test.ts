@@ -9,10 +9,10 @@ import { ROUTES } from "../../testing/routes.ts";
 import { loadState } from "../../testing/stored-state.ts";
 import { claimFrom, renewLeases } from "../../testing/turns.ts";
 
-let own: Record<string, string>;
+let authorization: Record<string, string>;
 let node: Record<string, string>;
 beforeAll(async () => {
-  own = basic((await newAccount()).key);
+  authorization = basic((await newAccount()).key);
   node = bearer(await newNodeToken());
 });
 
@@ -20,7 +20,7 @@ type Lease = { lease: string; token: string };
 
 /** Creates a job with a task that a node has: its inspection, or its encoding after the inspection. */
 async function leased(slotClass: "inspect" | "encode"): Promise<Lease> {
-  const created = await send("/v2/jobs", { method: "POST", body: jobBody(), headers: own });
+  const created = await send("/v2/jobs", { method: "POST", body: jobBody(), headers: authorization });
   const { id } = created.body as { id: string };
   const inspect = await claim(id, "inspect");
   if (slotClass === "inspect") return inspect;

@@ -79,8 +79,8 @@ function withObject(template: Template, { bucket, key }: BucketEvent): Template 
   if (!isObject(input) || input.service === undefined) return template;
   const field = input.service === "azure" ? "container" : "bucket";
   if (input[field] !== undefined && input[field] !== bucket) {
-    const own = `the template is for the ${field} \`${String(input[field])}\``;
-    throw new AppError("event_not_valid", `The event is of another ${field}: ${own}`);
+    const mismatch = `the template is for the ${field} \`${String(input[field])}\``;
+    throw new AppError("event_not_valid", `The event is of another ${field}: ${mismatch}`);
   }
   return { ...template, body: { ...template.body, input: { ...input, [field]: bucket, key } } };
 }

@@ -1,11 +1,11 @@
 // Refuses events whose job would start the next job, by the objects that its outputs write.
 import { AppError } from "#shared/errors.ts";
+import { excerpt } from "#shared/excerpt.ts";
 import { counterOf, joinPath, objectName } from "#shared/job/object-name.ts";
 import { playlistsOf } from "#shared/job/output-files.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import { writtenBy } from "#shared/request/outputs/output-objects.ts";
 import type { AccessSecret } from "#shared/request/storage/storage-spec.ts";
-import { shown } from "#shared/shown.ts";
 import { filtersOf, isWanted } from "#shared/template/bucket-events.ts";
 import type { NewRequest } from "../jobs/create/create-job.ts";
 
@@ -26,7 +26,7 @@ export function refuseLoop(request: Request, ingest: unknown): void {
   if (again === undefined) return;
   const name = again.before + (again.between && "…") + again.after;
   const change = "change its path, or `ingest` of the template";
-  throw new AppError("event_not_valid", `The output \`${shown(name)}\` would start another job: ${change}`);
+  throw new AppError("event_not_valid", `The output \`${excerpt(name)}\` would start another job: ${change}`);
 }
 
 /** The storage's folder in the bucket of the input; null if the storage is elsewhere. */

@@ -61,10 +61,10 @@ describe("POST /v2/ingest/:template/:token", () => {
   });
 
   it("creates jobs whose outputs are in the same bucket and do not pass the filters", async () => {
-    const own = { ...TEMPLATE.input, bucket: "clips" };
-    await ask("PUT", "/templates/web", { ...TEMPLATE, storage: { ...own, path: "out" } });
+    const input = { ...TEMPLATE.input, bucket: "clips" };
+    await ask("PUT", "/templates/web", { ...TEMPLATE, storage: { ...input, path: "out" } });
     expect((await deliver({ Records: [created("in/a.mov")] })).body.jobs).toHaveLength(1);
-    await ask("PUT", "/templates/web", { ...TEMPLATE, storage: { ...own, bucket: "encoded" }, ingest: {} });
+    await ask("PUT", "/templates/web", { ...TEMPLATE, storage: { ...input, bucket: "encoded" }, ingest: {} });
     expect((await deliver({ Records: [created("in/b.mov")] })).body.jobs).toHaveLength(1);
   });
 
@@ -73,8 +73,10 @@ describe("POST /v2/ingest/:template/:token", () => {
     const validation = [{ eventType: "Microsoft.EventGrid.SubscriptionValidationEvent", data }];
     expect(await deliver(validation)).toMatchObject({ status: 200, body: { validationResponse: "512d38b6" } });
     const headers = { "webhook-request-origin": "eventgrid.azure.net" };
-    const asked = await exports.default.fetch(new Request(`https://copra.test${url}`, { method: "OPTIONS", headers }));
-    expect([asked.status, asked.headers.get("webhook-allowed-origin")]).toEqual([200, "eventgrid.azure.net"]);
+    const preflight = await exports.default.fetch(
+      new Request(`https://copra.test${url}`, { method: "OPTIONS", headers }),
+    );
+    expect([preflight.status, preflight.headers.get("webhook-allowed-origin")]).toEqual([200, "eventgrid.azure.net"]);
   });
 
   it("reads the blob of an event in Azure with the credentials of the template", async () => {
@@ -203,9 +205,9 @@ describe("POST /v2/ingest/:template/:token", () => {
     const body = { expires_at: new Date(end).toISOString() };
     const { body: key } = await send(path, { method: "POST", body, headers: bearer(ADMIN) });
     const tokens = () => send("/v2/templates/web/tokens", { method: "POST", headers: basic(key.api_key) });
-    const made = [(await tokens()).body, (await tokens()).body];
-    const [first, second] = made.map(({ url: made }) => made.replace("https://copra.test", ""));
-    expect(made[0].expires_at).toMatch(/^\d{4}-/);
+    const newTokens = [(await tokens()).body, (await tokens()).body];
+    const [first, second] = newTokens.map(({ url: newTokens }) => newTokens.replace("https://copra.test", ""));
+    expect(newTokens[0].expires_at).toMatch(/^\d{4}-/);
     expect((await deliver([], first)).status).toBe(200);
     vi.useFakeTimers({ toFake: ["Date"], now: end });
     expect((await deliver([], first)).status).toBe(401);

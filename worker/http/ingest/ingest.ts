@@ -42,8 +42,8 @@ async function creatorOfToken(context: Receiving): Promise<JobCreator> {
   if (!(await env.CLIENT_RATE.limit({ key: digest })).success) {
     throw new AppError("rate_limited", "Too many requests with this token; try again later");
   }
-  const found = await findCredential(context, digest, () => findToken(env.DB, digest));
-  if (found?.template === req.param("template"))
-    return { env, account: found.account, origin: new URL(req.url).origin };
+  const token = await findCredential(context, digest, () => findToken(env.DB, digest));
+  if (token?.template === req.param("template"))
+    return { env, account: token.account, origin: new URL(req.url).origin };
   throw new AppError("authentication_failed", "The token is unknown or was revoked, or belongs to another template");
 }

@@ -10,23 +10,23 @@ import { joined, useNodes } from "../../testing/nodes.ts";
 import { loadState } from "../../testing/stored-state.ts";
 import { claimFrom, sendProgress } from "../../testing/turns.ts";
 
-let own: Record<string, string>;
+let authorization: Record<string, string>;
 beforeAll(async () => {
-  own = basic((await newAccount()).key);
+  authorization = basic((await newAccount()).key);
 });
 
 const VIDEO = { outputs: { "mp4:240p": { path: "a.mp4" } } };
 const newJob = async (): Promise<string> =>
-  (await send("/v2/jobs", { method: "POST", body: jobBody(VIDEO), headers: own })).body.id;
-const cancel = (id: string) => send(`/v2/jobs/${id}`, { method: "DELETE", headers: own });
-const request = (id: string, init: RequestInit = { headers: own }): Promise<Response> =>
+  (await send("/v2/jobs", { method: "POST", body: jobBody(VIDEO), headers: authorization })).body.id;
+const cancel = (id: string) => send(`/v2/jobs/${id}`, { method: "DELETE", headers: authorization });
+const request = (id: string, init: RequestInit = { headers: authorization }): Promise<Response> =>
   exports.default.fetch(new Request(`https://copra.test/v2/jobs/${id}/events`, init));
 
 type Heard = { event: string; id: number; job: JobView };
 
 /** A client of the stream that reads like browsers. Collects the events about tasks, and returns all others. */
 async function listen(id: string, lastEventId: string | null = null) {
-  const headers = lastEventId === null ? own : { ...own, "last-event-id": lastEventId };
+  const headers = lastEventId === null ? authorization : { ...authorization, "last-event-id": lastEventId };
   const response = await request(id, { headers });
   expect(response.status).toBe(200);
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -70,7 +70,7 @@ describe("GET /v2/jobs/:id/events", () => {
       null,
     ]);
     await vi.waitFor(async () =>
-      expect((await send("/v2/jobs?status=job.aborted", { headers: own })).body.jobs[0]?.id).toBe(id),
+      expect((await send("/v2/jobs?status=job.aborted", { headers: authorization })).body.jobs[0]?.id).toBe(id),
     );
     await runInDurableObject(jobOf(env, id), (_, { storage }) => storage.deleteAll());
     await evictDurableObject(jobOf(env, id));
@@ -85,7 +85,7 @@ describe("GET /v2/jobs/:id/events", () => {
   it("follows a restarted job", async () => {
     const id = await newJob();
     await cancel(id);
-    await send(`/v2/jobs/${id}/retry`, { method: "POST", headers: own });
+    await send(`/v2/jobs/${id}/retry`, { method: "POST", headers: authorization });
     const stream = await listen(id);
     expect(await stream.next()).toMatchObject({ event: "job", job: { status: "job.starting" } });
     await cancel(id);
@@ -155,14 +155,14 @@ describe("GET /v2/jobs/:id/events", () => {
     const inspect = await claim(id, "inspect");
     const job = jobOf(env, id);
     await sendProgress(job, [{ ...inspect, stage: "transferring", fraction: 0.1 }]);
-    const shown = () => runInDurableObject(job, (_, { storage }) => loadState(storage)?.shownPercent);
+    const storedPercent = () => runInDurableObject(job, (_, { storage }) => loadState(storage)?.shownPercent);
     const stream = await listen(id);
     await stream.next();
     await sendProgress(job, [{ ...inspect, stage: "transferring", fraction: 0.9 }]);
     expect((await stream.next())?.job.progress).toBe("4%");
-    expect(await shown()).toBe(0);
-    await send(`/v2/jobs/${id}`, { headers: own });
-    expect(await shown()).toBe(0);
+    expect(await storedPercent()).toBe(0);
+    await send(`/v2/jobs/${id}`, { headers: authorization });
+    expect(await storedPercent()).toBe(0);
     await stream.close();
     await cancel(id);
   });
@@ -173,8 +173,8 @@ describe("GET /v2/jobs/:id/events", () => {
     const rows: [string, RequestInit, number, string][] = [
       [id, {}, 401, "authentication_failed"],
       [id, { headers: stranger }, 404, "job_not_found"],
-      ["AAAAAAAAAAAAAA", { headers: own }, 404, "job_not_found"],
-      [id, { headers: own, method: "POST" }, 405, "method_not_allowed"],
+      ["AAAAAAAAAAAAAA", { headers: authorization }, 404, "job_not_found"],
+      [id, { headers: authorization, method: "POST" }, 405, "method_not_allowed"],
     ];
     for (const [job, init, status, code] of rows) {
       const response = await request(job, init);
@@ -187,7 +187,7 @@ describe("events of a job in a fleet", () => {
   useNodes();
 
   it("sends each change of a job, then its end", async () => {
-    own = basic((await newAccount()).key);
+    authorization = basic((await newAccount()).key);
     // Without a node, the job would state that it waits for a node.
     await joined("busy", { inspect: 0, encode: 0 });
     const id = await newJob();
@@ -201,7 +201,7 @@ describe("events of a job in a fleet", () => {
       if (event) heard.push(event);
       return event?.job;
     };
-    expect(await hear()).toEqual((await send(`/v2/jobs/${id}`, { headers: own })).body);
+    expect(await hear()).toEqual((await send(`/v2/jobs/${id}`, { headers: authorization })).body);
 
     const inspect = await claim(id, "inspect");
     expect(await hear()).toMatchObject({ state: "running", input: { status: "input.starting" } });
@@ -223,10 +223,10 @@ describe("events of a job in a fleet", () => {
 
     await job.uploads(encode.lease, { token: encode.token, files: [{ output: 0, file: 1, sizeBytes: 9 }] });
     const files = [{ output: 0, file: 1, sizeBytes: 9, etags: ["e"] }];
-    const made = { kind: "encode", outputs: [{ status: "made", output: 0, files, probe: PROBE }] } as unknown;
+    const report = { kind: "encode", outputs: [{ status: "made", output: 0, files, probe: PROBE }] } as unknown;
     await job.complete(encode.lease, {
       token: encode.token,
-      result: made as Parameters<typeof job.complete>[1]["result"],
+      result: report as Parameters<typeof job.complete>[1]["result"],
     });
     const completed = await hear();
     expect(completed).toMatchObject({

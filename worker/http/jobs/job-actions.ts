@@ -103,8 +103,8 @@ type Done = { id: string; status?: JobStatus; error?: { error_code: Failure["cod
 
 /** Applies an action to many jobs. Reports the new status of each job, or the reason why it did not change. */
 export async function actOnJobs(context: Context<ClientEnv>, ids: readonly string[], action: Action): Promise<Done[]> {
-  const found = await jobsOf(context.env.DB, context.get("account").id, ids.filter(isJobId));
-  const rows = new Map(found.map((row) => [row.id, row]));
+  const jobs = await jobsOf(context.env.DB, context.get("account").id, ids.filter(isJobId));
+  const rows = new Map(jobs.map((row) => [row.id, row]));
   const done: Done[] = [];
   for (let at = 0; at < ids.length; at += CONCURRENT) {
     const some = ids.slice(at, at + CONCURRENT);

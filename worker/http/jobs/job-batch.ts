@@ -39,9 +39,9 @@ export async function createBatch(
   const templates = new Map<string, Promise<Template>>();
   const find = (ref: unknown): Promise<Template> => {
     const known = templates.get(String(ref));
-    const found = known ?? findOwnTemplate(creator, ref);
-    templates.set(String(ref), found);
-    return found;
+    const template = known ?? findOwnTemplate(creator, ref);
+    templates.set(String(ref), template);
+    return template;
   };
   const jobs: BatchResult["jobs"] = [];
   let uploads = 0;

@@ -7,16 +7,16 @@ import { jobOf } from "../../rpc/job.ts";
 import { basic, bearer, jobBody, newAccount, newNodeToken, PROBE, SECRET_KEY, send } from "../../testing/jobs.ts";
 import { claimFrom } from "../../testing/turns.ts";
 
-let own: Record<string, string>;
+let authorization: Record<string, string>;
 beforeAll(async () => {
-  own = basic((await newAccount()).key);
+  authorization = basic((await newAccount()).key);
 });
 
 const FACTS = ["tasks", "commands", "request", "queue"] as const;
 const factOf = async (id: string, fact: (typeof FACTS)[number]) =>
-  (await send(`/v2/jobs/${id}/${fact}`, { headers: own })).body;
+  (await send(`/v2/jobs/${id}/${fact}`, { headers: authorization })).body;
 const create = async (changes: Record<string, unknown> = {}): Promise<string> =>
-  (await send("/v2/jobs", { method: "POST", body: jobBody(changes), headers: own })).body.id;
+  (await send("/v2/jobs", { method: "POST", body: jobBody(changes), headers: authorization })).body.id;
 
 async function claim(id: string, slotClass: "inspect" | "encode") {
   const [given] = await claimFrom(jobOf(env, id), { nodeId: "attic", session: "s", slotClass, max: 1 });
@@ -99,9 +99,9 @@ describe("details about a job", () => {
       const rows: [string, string, Record<string, string>, number, string][] = [
         [id, "GET", {}, 401, "authentication_failed"],
         [id, "GET", stranger, 404, "job_not_found"],
-        ["AAAAAAAAAAAAAA", "GET", own, 404, "job_not_found"],
-        ["no-id", "GET", own, 404, "job_not_found"],
-        [id, "POST", own, 405, "method_not_allowed"],
+        ["AAAAAAAAAAAAAA", "GET", authorization, 404, "job_not_found"],
+        ["no-id", "GET", authorization, 404, "job_not_found"],
+        [id, "POST", authorization, 405, "method_not_allowed"],
       ];
       for (const [job, method, headers, status, code] of rows) {
         const refused = await send(`/v2/jobs/${job}/${fact}`, { method, headers });
@@ -120,9 +120,9 @@ describe("the place of a job in the queue", () => {
       expect(await place(second)).toEqual({ job_id: second, ahead: 1, starts_in_seconds: null }),
     );
     expect(await place(first)).toMatchObject({ ahead: 0 });
-    await send(`/v2/jobs/${second}`, { method: "PATCH", body: { settings: { priority: 50 } }, headers: own });
+    await send(`/v2/jobs/${second}`, { method: "PATCH", body: { settings: { priority: 50 } }, headers: authorization });
     await vi.waitFor(async () => expect((await place(first)).ahead).toBe(1));
-    await send(`/v2/jobs/${second}`, { method: "DELETE", headers: own });
+    await send(`/v2/jobs/${second}`, { method: "DELETE", headers: authorization });
     expect(await place(second)).toEqual({ job_id: second, ahead: null, starts_in_seconds: null });
     await claim(first, "inspect");
     expect((await place(first)).ahead).toBeNull();
@@ -161,7 +161,7 @@ describe("the request of a job", () => {
     });
     const { storage } = jobBody(changes) as { storage: { credentials: object } };
     const again = { ...view.request, storage: { ...view.request.storage, credentials: storage.credentials } };
-    const created = await send("/v2/jobs", { method: "POST", body: again, headers: own });
+    const created = await send("/v2/jobs", { method: "POST", body: again, headers: authorization });
     expect(created.status).toBe(201);
     const same = RequestView.parse(await factOf(created.body.id, "request"));
     expect(same.request).toEqual(view.request);

@@ -123,8 +123,8 @@ describe("actions on many jobs", () => {
   });
 
   it("cancels each job of a filter once, in batches", async () => {
-    const made: string[] = [];
-    for (let at = 0; at < 5; at++) made.push(await create({ input: { url: "https://many.example.net/a.mp4" } }));
+    const ids: string[] = [];
+    for (let at = 0; at < 5; at++) ids.push(await create({ input: { url: "https://many.example.net/a.mp4" } }));
     const done: Job[] = [];
     let cursor: string | null = null;
     for (let round = 0; round < 4; round++) {
@@ -135,11 +135,11 @@ describe("actions on many jobs", () => {
       cursor = answer.body.next_cursor;
       if (cursor === null) break;
     }
-    expect(done.map(({ status }) => status)).toEqual(made.map(() => "job.aborted"));
-    expect(done.map(({ id }) => id).toSorted()).toEqual(made.toSorted());
+    expect(done.map(({ status }) => status)).toEqual(ids.map(() => "job.aborted"));
+    expect(done.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
     await expect.poll(() => listed("q=many.example.net&status=job.aborted")).toHaveLength(5);
     const again = await post("/v2/jobs/retry", { filter: { q: "many.example.net", status: "job.aborted" } });
-    expect(again.body.jobs.map(({ status }: Job) => status)).toEqual(made.map(() => "job.starting"));
+    expect(again.body.jobs.map(({ status }: Job) => status)).toEqual(ids.map(() => "job.starting"));
   });
 
   it.each<[body: unknown, message: RegExp]>([

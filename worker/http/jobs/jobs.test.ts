@@ -201,12 +201,12 @@ describe("POST /v2/jobs queries the database twice", () => {
 
 describe("GET /v2/jobs", () => {
   it("lists the jobs of an account, newest first, in pages", async () => {
-    const own = basic((await newAccount()).key);
+    const authorization = basic((await newAccount()).key);
     const create = async () =>
-      (await send("/v2/jobs", { method: "POST", body: jobBody(), headers: own })).body.id as string;
+      (await send("/v2/jobs", { method: "POST", body: jobBody(), headers: authorization })).body.id as string;
     const ids = [await create(), await create(), await create(), await create(), await create()];
-    await send(`/v2/jobs/${ids[1]}`, { method: "DELETE", headers: own });
-    const list = async (query: string) => (await send(`/v2/jobs${query}`, { headers: own })).body;
+    await send(`/v2/jobs/${ids[1]}`, { method: "DELETE", headers: authorization });
+    const list = async (query: string) => (await send(`/v2/jobs${query}`, { headers: authorization })).body;
     const seen: string[] = [];
     let query = "?limit=2";
     for (let page = 0; page < 4; page++) {
@@ -277,10 +277,10 @@ describe("Idempotency-Key", () => {
       body: { jobs: [jobBody()] },
       headers: { ...basic(account.key), "idempotency-key": "nightly" },
     });
-    const own = await env.DB.prepare("SELECT key FROM idempotency_keys WHERE job_id = ?")
+    const keyRow = await env.DB.prepare("SELECT key FROM idempotency_keys WHERE job_id = ?")
       .bind(batch.jobs[0].id)
       .first<{ key: string }>();
-    for (const key of [own?.key ?? "", ownKey("upload-link", "a"), ownKey("ingest", "a")]) {
+    for (const key of [keyRow?.key ?? "", ownKey("upload-link", "a"), ownKey("ingest", "a")]) {
       expect(() => requireValidKey(key)).toThrow(/visible ASCII/);
     }
     for (const key of ["nightly/0", "upload-link/a", "ingest/a"]) {
@@ -301,14 +301,16 @@ describe("settings.start_at", () => {
     const at = new Date(Date.now() + 29 * 24 * 60 * 60_000).toISOString();
     const { body: job } = await post(jobBody({ settings: { start_at: at } }));
     const waiting_for = `${at.replace("T", " ").slice(0, 19)} +0000`;
-    const own = basic(account.key);
-    const read = async () => (await send(`/v2/jobs/${job.id}`, { headers: own })).body;
-    const list = await send(`/v2/jobs?q=${job.id}`, { headers: own });
-    for (const shown of [job, await read(), list.body.jobs[0]])
-      expect(shown).toMatchObject({ state: "queued", waiting_for });
-    const { body } = await send(`/v2/jobs/${job.id}/request`, { headers: own });
+    const authorization = basic(account.key);
+    const read = async () => (await send(`/v2/jobs/${job.id}`, { headers: authorization })).body;
+    const list = await send(`/v2/jobs?q=${job.id}`, { headers: authorization });
+    for (const view of [job, await read(), list.body.jobs[0]])
+      expect(view).toMatchObject({ state: "queued", waiting_for });
+    const { body } = await send(`/v2/jobs/${job.id}/request`, { headers: authorization });
     expect(body.request.settings.start_at).toBe(at);
-    expect((await send(`/v2/jobs/${job.id}`, { method: "DELETE", headers: own })).body.status).toBe("job.aborted");
+    expect((await send(`/v2/jobs/${job.id}`, { method: "DELETE", headers: authorization })).body.status).toBe(
+      "job.aborted",
+    );
     expect(await read()).not.toHaveProperty("waiting_for");
     const late = await post(jobBody({ settings: { start_at: "9999-01-01" } }));
     expect([late.status, late.body.error_code]).toEqual([400, "settings_not_valid"]);
@@ -375,12 +377,13 @@ describe("DELETE /v2/jobs/:id", () => {
 describe("POST /v2/jobs/:id/retry", () => {
   it("restarts an ended job, and returns the new status", async () => {
     const { body: job } = await post(jobBody());
-    const own = basic(account.key);
-    const request = (method: string, path = "") => send(`/v2/jobs/${job.id}${path}`, { method, headers: own });
+    const authorization = basic(account.key);
+    const request = (method: string, path = "") =>
+      send(`/v2/jobs/${job.id}${path}`, { method, headers: authorization });
     expect(await request("POST", "/retry")).toMatchObject({ status: 409, body: { error_code: "job_state_conflict" } });
     await request("DELETE");
     await vi.waitFor(async () =>
-      expect((await send("/v2/jobs?status=job.aborted", { headers: own })).body.jobs[0]?.id).toBe(job.id),
+      expect((await send("/v2/jobs?status=job.aborted", { headers: authorization })).body.jobs[0]?.id).toBe(job.id),
     );
     expect(await request("POST", "/retry")).toMatchObject({
       status: 200,
@@ -397,10 +400,10 @@ describe("/v2/jobs/:id/notifications", () => {
     const { body: job } = await post(
       jobBody({ notification: { type: "http", url: "http://127.0.0.1:9/", events: true } }),
     );
-    const own = basic(account.key);
-    const log = async () => (await send(`/v2/jobs/${job.id}/notifications`, { headers: own })).body;
+    const authorization = basic(account.key);
+    const log = async () => (await send(`/v2/jobs/${job.id}/notifications`, { headers: authorization })).body;
     expect(await log()).toEqual({ job_id: job.id, notifications: [] });
-    await send(`/v2/jobs/${job.id}`, { method: "DELETE", headers: own });
+    await send(`/v2/jobs/${job.id}`, { method: "DELETE", headers: authorization });
     const tried = await vi.waitFor(async () => {
       const { notifications } = await log();
       expect(notifications[0]?.attempts).toBe(1);
@@ -414,7 +417,7 @@ describe("/v2/jobs/:id/notifications", () => {
       next_attempt_at: expect.stringMatching(/ \+0000$/),
       last_result: expect.stringMatching(/^No response/),
     });
-    const replay = (id: string, headers = own) =>
+    const replay = (id: string, headers = authorization) =>
       send(`/v2/jobs/${job.id}/notifications/${id}/replay`, { method: "POST", headers });
     expect(await replay(tried.id)).toMatchObject({ status: 200, body: { id: tried.id, status: "due", attempts: 1 } });
     await vi.waitFor(async () => expect((await log()).notifications[0]?.attempts).toBe(2));

@@ -11,12 +11,12 @@ const SECRET = "sesame-open-9";
 const INPUT = { url: "https://media.example.com/video.mp4", headers: { "X-Token": SECRET } };
 const NODE = { nodeId: "node", session: "session", max: 9 };
 
-let own: Record<string, string>;
+let authorization: Record<string, string>;
 beforeAll(async () => {
-  own = basic((await newAccount()).key);
+  authorization = basic((await newAccount()).key);
 });
 
-const post = (path: string, body: unknown) => send(path, { method: "POST", body, headers: own });
+const post = (path: string, body: unknown) => send(path, { method: "POST", body, headers: authorization });
 const claim = (id: string, request: Pick<ClaimRequest, "slotClass">) =>
   claimFrom(jobOf(env, id), { ...NODE, ...request });
 
@@ -39,7 +39,7 @@ describe.each([
     const { id } = created.body;
     const stored = await runInDurableObject(jobOf(env, id), (_, { storage }) => JSON.stringify([...storage.kv.list()]));
     expect(stored).not.toContain(SECRET);
-    const viewed = await send(`${path}/${id}`, { headers: own });
+    const viewed = await send(`${path}/${id}`, { headers: authorization });
     expect(JSON.stringify(viewed.body)).not.toContain(SECRET);
   });
 });
@@ -51,7 +51,7 @@ it("encodes with the headers, and lists them among the fields that a request lac
   await jobOf(env, id).complete(inspect.lease, { token: inspect.token, result: { kind: "inspect", probe: PROBE } });
   const encodes = await claim(id, { slotClass: "encode" });
   expect(encodes.map(({ task }) => "sourceHeaders" in task && task.sourceHeaders)).toEqual([{ "x-token": SECRET }]);
-  const { body } = await send(`/v2/jobs/${id}/request`, { headers: own });
+  const { body } = await send(`/v2/jobs/${id}/request`, { headers: authorization });
   expect(body).toMatchObject({
     request: { input: { url: INPUT.url } },
     left_out: ["input.headers", "storage.credentials"],

@@ -37,9 +37,9 @@ describe("tags", () => {
       const log = (await ask("GET", `/v2/jobs/${id}/notifications`)).body.notifications;
       expect(log).toHaveLength(1);
       const object = env.JOB.getByName(id);
-      const found = await object.notification(log[0].id);
-      if (!found.ok) throw new Error("no notification");
-      return found.value;
+      const notification = await object.notification(log[0].id);
+      if (!notification.ok) throw new Error("no notification");
+      return notification.value;
     });
     expect(JSON.parse(body).data).toMatchObject({ type: "job", tags: { order: "webhook" } });
   });
@@ -116,9 +116,9 @@ describe("PATCH /v2/jobs/:id with tags", () => {
     const { id } = await create({ a: "1" });
     await ask("DELETE", `/v2/jobs/${id}`);
     const row = await vi.waitFor(async () => {
-      const found = await env.DB.prepare("SELECT * FROM jobs WHERE id = ? AND completed_at > 0").bind(id).first();
-      if (!found) throw new Error("not yet in the index");
-      return found;
+      const row = await env.DB.prepare("SELECT * FROM jobs WHERE id = ? AND completed_at > 0").bind(id).first();
+      if (!row) throw new Error("not yet in the index");
+      return row;
     });
     // A row without an object. Its view is a copy, with the id of the first job.
     const other = "ZZZZZZZZZZZZZ1";

@@ -58,10 +58,10 @@ function makeDocument(): OpenApiDocument {
   };
 }
 
-let made: OpenApiDocument | null = null;
+let built: OpenApiDocument | null = null;
 
 /** The document, equal for all clients. */
 export function openApiDocument(): OpenApiDocument {
-  made ??= makeDocument();
-  return made;
+  built ??= makeDocument();
+  return built;
 }

@@ -39,14 +39,14 @@ const AT_A_TIME = 20;
 
 export const rotation = {
   setAccountLimits: async (context) => {
-    const given = await readBody(context.req, LimitsBody, "request_not_valid");
+    const body = await readBody(context.req, LimitsBody, "request_not_valid");
     const account = await knownAccount(context.env.DB, context.req.param("id"));
     const {
       max_unfinished_jobs: maxUnfinishedJobs = account.maxUnfinishedJobs,
       max_running: maxRunning = account.maxRunning,
       max_priority: maxPriority = account.maxPriority,
       weight = account.weight,
-    } = given;
+    } = body;
     const limits = { maxUnfinishedJobs, maxRunning, maxPriority, weight };
     await changeAccount(context.env.DB, account.id, limits);
     return jsonResponse(context, { account_id: account.id, ...viewLimits(limits) } satisfies AccountLimits);

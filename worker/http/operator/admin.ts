@@ -56,8 +56,8 @@ export const admin = mount(ADMIN_OPERATIONS, {
     const sealedWebhookSecret = await seal(webhookSecret, `account:${id}`, sealingKeys);
     const account = { id, name, sealedWebhookSecret, createdAt: Date.now() };
     await insertAccount(context.env.DB, account, await apiKeyDigest(apiKey));
-    const made: NewAccount = { account_id: id, api_key: apiKey, webhook_secret: webhookSecret };
-    return jsonResponse(context, made, 201);
+    const created: NewAccount = { account_id: id, api_key: apiKey, webhook_secret: webhookSecret };
+    return jsonResponse(context, created, 201);
   },
   listAccounts: async (context) => {
     const accounts = await listAccounts(context.env.DB);
@@ -78,8 +78,8 @@ export const admin = mount(ADMIN_OPERATIONS, {
     const limits = limitsOf(await readOptionalBody(context.req, KeyBody, "request_not_valid"), createdAt);
     const digest = await apiKeyDigest(apiKey);
     await insertKey(context.env.DB, { digest, ...limits, accountId: account.id, createdAt });
-    const made: NewKey = { id: credentialId(digest), api_key: apiKey, ...viewKeyLimits(limits) };
-    return jsonResponse(context, made, 201);
+    const created: NewKey = { id: credentialId(digest), api_key: apiKey, ...viewKeyLimits(limits) };
+    return jsonResponse(context, created, 201);
   },
   listKeys: async (context) => {
     const account = await knownAccount(context.env.DB, context.req.param("id"));
@@ -100,8 +100,8 @@ export const admin = mount(ADMIN_OPERATIONS, {
     const token = newNodeToken(randomBytes);
     const digest = await nodeTokenDigest(token);
     await insertNodeToken(context.env.DB, { digest, name, pool, labels, createdAt: Date.now() });
-    const made: NewNodeToken = { id: credentialId(digest), node_token: token, pool, labels };
-    return jsonResponse(context, made, 201);
+    const created: NewNodeToken = { id: credentialId(digest), node_token: token, pool, labels };
+    return jsonResponse(context, created, 201);
   },
   listNodeTokens: async (context) => {
     const tokens = await listNodeTokens(context.env.DB);

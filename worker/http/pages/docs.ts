@@ -79,9 +79,9 @@ const FILE = /^([\w-]+\/)?[\w-]+\.(html|md|txt|json|js|png|webp|svg)$/;
 /** A file that the build has made. Throws AppError(route_not_found). */
 async function builtFile(env: Env, path: string): Promise<Response> {
   const url = `https://assets.local/guides/${path}`;
-  const found = FILE.test(path) ? await env.ASSETS?.fetch(new Request(url)) : undefined;
-  if (found?.ok) return found;
-  await found?.body?.cancel();
+  const response = FILE.test(path) ? await env.ASSETS?.fetch(new Request(url)) : undefined;
+  if (response?.ok) return response;
+  await response?.body?.cancel();
   throw new AppError("route_not_found", `There is no page at /docs/${path.replace(/\.html$/, "")}; /docs lists all`);
 }
 
@@ -93,12 +93,12 @@ const MAX_AGE_SECONDS = 300;
 
 async function fixedPage(body: string, headers: Readonly<Record<string, string>>): Promise<FixedPage> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(body));
-  const kept = {
+  const keptHeaders = {
     "cache-control": `public, max-age=${MAX_AGE_SECONDS}`,
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
   };
-  return { body, etag: `"${hex(digest).slice(0, 32)}"`, headers: { ...kept, ...headers } };
+  return { body, etag: `"${hex(digest).slice(0, 32)}"`, headers: { ...keptHeaders, ...headers } };
 }
 
 /** The page, or 304 if the client has it (RFC 9110 §13.1.2; compression by proxies makes validators weak). */

@@ -76,10 +76,10 @@ async function startJob(
 ): Promise<Partial<UploadLinkRow>> {
   const creator = { env, account, origin: link.origin };
   try {
-    const given = jobBody(link, job, link.uploadId ?? "");
+    const request = jobBody(link, job, link.uploadId ?? "");
     const key = jobKey(link.id);
-    const body = new TextEncoder().encode(JSON.stringify(given));
-    const spec = await createJob(creator, await readRequest(creator, given), { body, key, trace: null });
+    const body = new TextEncoder().encode(JSON.stringify(request));
+    const spec = await createJob(creator, await readRequest(creator, request), { body, key, trace: null });
     return { jobId: spec.id };
   } catch (error) {
     if (error instanceof AppError && isFinal(error)) {

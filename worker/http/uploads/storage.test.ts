@@ -229,8 +229,8 @@ describe("uploads to the built-in storage", () => {
     await end(job);
     const response = await put(part as UploadPart, 9);
     expect([response.status, await response.json()]).toMatchObject([403, { error_code: "upload_not_allowed" }]);
-    const kept = await fetchWorker(url);
-    expect(new Uint8Array(await kept.arrayBuffer())[9]).toBe(9);
+    const stored = await fetchWorker(url);
+    expect(new Uint8Array(await stored.arrayBuffer())[9]).toBe(9);
   });
 
   it("rejects an upload after its URL expires, or without its key", async () => {
@@ -318,12 +318,12 @@ describe("reading from the built-in storage", () => {
 
   it("allows players of any site to read, but not to write", async () => {
     const url = (await folder()).urlOf("a.mp4");
-    const asked = {
+    const query = {
       origin: "https://player.example.com",
       "access-control-request-method": "GET",
       "access-control-request-headers": "range",
     };
-    const preflight = await fetchWorker(url, { method: "OPTIONS", headers: asked });
+    const preflight = await fetchWorker(url, { method: "OPTIONS", headers: query });
     expect([preflight.status, Object.fromEntries(preflight.headers)]).toMatchObject([
       204,
       {

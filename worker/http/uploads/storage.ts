@@ -34,11 +34,11 @@ export const storage = new Hono<StorageEnv>({ strict: false })
 async function serve(context: Context<StorageEnv>): Promise<Response> {
   const named = objectAt(new URL(context.req.url).pathname);
   const bucket = context.env.STORAGE;
-  const found = named && bucket ? await bucket.head(keyOf(named)) : null;
-  if (!named || !bucket || !found || found.uploaded.getTime() + BUILTIN_RETENTION_MS <= Date.now()) {
+  const object = named && bucket ? await bucket.head(keyOf(named)) : null;
+  if (!named || !bucket || !object || object.uploaded.getTime() + BUILTIN_RETENTION_MS <= Date.now()) {
     throw new AppError("object_not_found", "The object does not exist or was deleted; objects are kept for 24 hours");
   }
-  return await serveObject(context, bucket, found);
+  return await serveObject(context, bucket, object);
 }
 
 /** Serves an upload of a source file to a node, or a range of it. Also handles HEAD. */
@@ -48,9 +48,9 @@ async function serveUpload(context: Context<StorageEnv>): Promise<Response> {
   if (!bucket || id === null) {
     throw new AppError("upload_not_allowed", "The URL is not signed for this upload, or the signature has expired");
   }
-  const found = await bucket.head(uploadKey(id));
-  if (!found) throw new AppError("object_not_found", "The upload was removed; uploads are kept for 24 hours");
-  return await serveObject(context, bucket, found);
+  const object = await bucket.head(uploadKey(id));
+  if (!object) throw new AppError("object_not_found", "The upload was removed; uploads are kept for 24 hours");
+  return await serveObject(context, bucket, object);
 }
 
 /** Responds with an object or a range of it, according to the request's headers. */

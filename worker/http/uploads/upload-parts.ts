@@ -71,8 +71,8 @@ export async function takePart(
   if (upload.status !== "open") throw new AppError("upload_state_conflict", "The upload is completed");
   const length = request.headers.get("content-length");
   if (length !== String(part.sizeBytes) || !request.body) {
-    const given = length === null ? "the request has no Content-Length" : `the request has ${length}`;
-    const message = `Part ${part.number} must have exactly ${part.sizeBytes} bytes, and ${given}`;
+    const problem = length === null ? "the request has no Content-Length" : `the request has ${length}`;
+    const message = `Part ${part.number} must have exactly ${part.sizeBytes} bytes, and ${problem}`;
     throw new AppError("upload_part_not_valid", message);
   }
   const { stream, failure } = checkedBody(request.body, part.sizeBytes, digest);

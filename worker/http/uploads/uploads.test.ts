@@ -381,8 +381,8 @@ describe("a job whose input is an upload", () => {
     expect([refused.status, refused.body.error_code]).toEqual([409, "upload_state_conflict"]);
     await sweepAfterExpiry(id);
     expect((await rowOf(id))?.expiresAt).toBeGreaterThan(Date.now() + DAY_MS - 60_000);
-    const found = await send(`/v2/jobs?q=my clip.mov`, { headers: basic(account.key) });
-    expect(found.body.jobs).toMatchObject([{ id: job.id }]);
+    const response = await send(`/v2/jobs?q=my clip.mov`, { headers: basic(account.key) });
+    expect(response.body.jobs).toMatchObject([{ id: job.id }]);
     await send(`/v2/jobs/${job.id}`, { method: "DELETE", headers: basic(account.key) });
     await expect.poll(async () => (await ask(`/${id}`, { method: "DELETE" })).status).toBe(200);
     expect(await findUpload(env.DB, account.id, id, Date.now())).toBeNull();

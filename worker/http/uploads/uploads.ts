@@ -76,9 +76,9 @@ async function complete(context: Context<ClientEnv, "/:id/complete">): Promise<R
 /** The upload of the path. Throws AppError(upload_not_found). */
 async function ownUpload(context: Context<ClientEnv, "/:id">): Promise<UploadRow> {
   const { DB } = context.env;
-  const found = await findUpload(DB, context.get("account").id, context.req.param("id"), Date.now());
-  if (!found) throw new AppError("upload_not_found", "The account has no upload with this id, or it was removed");
-  return found;
+  const upload = await findUpload(DB, context.get("account").id, context.req.param("id"), Date.now());
+  if (!upload) throw new AppError("upload_not_found", "The account has no upload with this id, or it was removed");
+  return upload;
 }
 
 /** A URL at which its holder can read the file. */

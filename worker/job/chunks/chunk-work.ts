@@ -35,9 +35,9 @@ export const attemptFolder = ({ id, attempt }: Pick<TaskState, "id" | "attempt">
 export function tracksOf(work: ChunkWork, result: ChunkResult, outputs: readonly number[]): ScratchTrack[] {
   const folder = attemptFolder({ id: result.task, attempt: result.attempt });
   return work.layout.flatMap(({ output, track }, at) => {
-    const made = result.tracks[at];
-    if (!made || !outputs.includes(output)) return [];
-    const [name, sizeBytes, frames] = made;
+    const trackResult = result.tracks[at];
+    if (!trackResult || !outputs.includes(output)) return [];
+    const [name, sizeBytes, frames] = trackResult;
     return [{ output, track, name: folder + name, sizeBytes, frames }];
   });
 }

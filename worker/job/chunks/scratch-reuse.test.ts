@@ -58,10 +58,10 @@ describe("the scratch folder", () => {
   });
 
   it("is used by a retry of the failed job: finished chunks are not repeated", () => {
-    const begun = retryJob(deniedAt(joining()), 0);
-    if (!begun) throw new Error("not restarted");
-    expect([kindsOf(begun), viewJob(begun).ultrafast, activeWork(begun)]).toEqual([[], undefined, null]);
-    const inspect = claim(begun);
+    const retried = retryJob(deniedAt(joining()), 0);
+    if (!retried) throw new Error("not restarted");
+    expect([kindsOf(retried), viewJob(retried).ultrafast, activeWork(retried)]).toEqual([[], undefined, null]);
+    const inspect = claim(retried);
     const chunking = videoChunking(SECONDS, "inspect-r1-1");
     const again = completeTask(
       inspect.state,
@@ -86,8 +86,8 @@ describe("the scratch folder", () => {
       { ...other, splitPoints: other.splitPoints.map(([a, b, c, d, e]) => [a, b, c, d, e + 1]) },
     ],
   ])("is not used when %s", (_, change, chunking) => {
-    const begun = retryJob(change(deniedAt(joining())), 0);
-    const inspect = claim(begun ?? checkedJob(spec));
+    const retried = retryJob(change(deniedAt(joining())), 0);
+    const inspect = claim(retried ?? checkedJob(spec));
     const report = { kind: "inspect", probe: videoProbe(SECONDS), chunking } as TaskResult;
     const again = completeTask(inspect.state, inspect.id, report, NOW, 2);
     expect(kindsOf(again).sort()).toEqual(["audio-r1", ...ALL.map((n) => `chunk-${n}-r1`)]);
@@ -100,9 +100,9 @@ describe("the scratch folder", () => {
     const fallen = failTask(state, id, { code: "watermark_failed", message: "It is not an image" }, NOW);
     const failed = deniedAt(fallen);
     expect(failed.status).toBe("job.failed");
-    const begun = claim(retryJob(failed, 0) ?? checkedJob(spec));
+    const retried = claim(retryJob(failed, 0) ?? checkedJob(spec));
     const report = { kind: "inspect", probe: videoProbe(SECONDS), chunking: other } as TaskResult;
-    const again = completeTask(begun.state, begun.id, report, NOW);
+    const again = completeTask(retried.state, retried.id, report, NOW);
     expect(kindsOf(again)).toEqual(["audio-r1", ...ALL.slice(2).map((n) => `chunk-${n}-r1`)]);
     expect(viewJob(again).ultrafast).toEqual({ chunks: ALL.length });
   });
@@ -115,6 +115,6 @@ it("ends the work on chunks when the job is cancelled", () => {
   expect(cancelled.revoked).toEqual([given.lease]);
   expect(kindsOf(cancelled)).toEqual([]);
   expect(checkLease(cancelled, { lease: given.lease, token: given.token }).verdict).toBe("superseded");
-  const begun = claim(retryJob(closeScratch(cancelled, 0), 0) ?? checkedJob(spec));
-  expect(begun.given.lease).toBe(`${spec.id}.inspect-r1.1`);
+  const retried = claim(retryJob(closeScratch(cancelled, 0), 0) ?? checkedJob(spec));
+  expect(retried.given.lease).toBe(`${spec.id}.inspect-r1.1`);
 });

@@ -16,8 +16,8 @@ useChunkedSpec();
 describe("a slow chunk", () => {
   /** All chunks took a second each, except a chunk that `slow` has worked on since NOW. */
   function waiting() {
-    const begun = run(inspected(), (kind) => kind === "chunk");
-    const held = claim(begun, "slow");
+    const started = run(inspected(), (kind) => kind === "chunk");
+    const held = claim(started, "slow");
     const alive = renewLease(held.state, { lease: held.given.lease, token: held.given.token }, NOW + 60_000).state;
     return { ...held, state: run(alive) };
   }
@@ -38,8 +38,8 @@ describe("a slow chunk", () => {
   });
 
   it("waits while other chunks have not started, and while too few are finished", () => {
-    const begun = run(inspected(), (kind) => kind === "chunk");
-    expect(speculationsDue(step(step(claim(begun, "slow").state)))).toEqual([]);
+    const started = run(inspected(), (kind) => kind === "chunk");
+    expect(speculationsDue(step(step(claim(started, "slow").state)))).toEqual([]);
     const chunking = { ...videoChunking(100), longestGopMs: 30_000 };
     const two = run(inspected(spec, { seconds: 100, chunking }), (kind) => kind === "chunk");
     expect(kindsOf(two)).toHaveLength(2);

@@ -55,10 +55,10 @@ it("a stream is joined early only when its text is read", async () => {
   const { state, given, id } = claim(
     inspected(await newSpec({ settings: { ultrafast: true }, outputs: { httpstream } })),
   );
-  const begun = step(step(state, "b"), "b");
-  expect(Object.keys(begun.chunkResults)).toEqual(["0"]);
-  expect(kindsOf(begun)).not.toContain("join-early");
-  expect(kindsOf(completeTask(begun, id, good(given), NOW))).toContain("join-early");
+  const started = step(step(state, "b"), "b");
+  expect(Object.keys(started.chunkResults)).toEqual(["0"]);
+  expect(kindsOf(started)).not.toContain("join-early");
+  expect(kindsOf(completeTask(started, id, good(given), NOW))).toContain("join-early");
 });
 
 it("another node reads the text after a loss, and the outputs are encoded in one piece after many", async () => {

@@ -30,8 +30,8 @@ it.each<[TaskKind, Partial<JobSpec>, needs: string[]]>([
 ])("a task of kind %s with %j needs %j", async (kind, sections, needs) => {
   const job = checkedJob({ ...(await newSpec()), ...sections });
   const task = newTask({ kind, round: 0, outputs: [0] });
-  const found = requirementsOf(job, task).needs;
-  const folders = found.filter((need) => need.kind.endsWith("folder"));
+  const required = requirementsOf(job, task).needs;
+  const folders = required.filter((need) => need.kind.endsWith("folder"));
   expect(folders.map((need) => `${need.kind} ${need.anyOf.join()}`)).toEqual(needs);
 });
 
@@ -81,6 +81,6 @@ it.each<[Partial<JobSpec>, object]>([
   await job.create(spec);
   const want = { nodeId: "node", session: "session", max: 1 };
   expect(await claimFrom(job, { ...want, slotClass: "inspect" })).toEqual([]);
-  const found = await job.view();
-  expect(found.ok && found.value).toMatchObject(view);
+  const seen = await job.view();
+  expect(seen.ok && seen.value).toMatchObject(view);
 });

@@ -17,16 +17,16 @@ export const endsInput = ({ code }: Failure): boolean => errorTraits(code).scope
  */
 export function failInput(state: JobState, failure: Failure, now: number): JobState {
   const isEarly = state.input.status === "input.starting" || state.input.status === "input.transferring";
-  const made = new Set(state.tasks.flatMap(madeReports).map(({ output }) => output));
-  const unfinished = [...state.outputs.keys()].filter((index) => !made.has(index));
-  const own: Failure = { code: failure.code, message: `The input failed: ${failure.message}` };
+  const madeOutputs = new Set(state.tasks.flatMap(madeReports).map(({ output }) => output));
+  const unfinished = [...state.outputs.keys()].filter((index) => !madeOutputs.has(index));
+  const outputFailure: Failure = { code: failure.code, message: `The input failed: ${failure.message}` };
   let next = abandonTasks(state, { keepMade: true });
   if (moveInput(state.input.status, "fail")) {
     next = recordEvent(moveInputTo({ ...next, input: { ...next.input, failure } }, "fail"), "input.failed", null, now);
   }
-  if (isEarly) return moveOutputs(next, unfinished, "fail", { failure: own });
+  if (isEarly) return moveOutputs(next, unfinished, "fail", { failure: outputFailure });
   for (const index of unfinished) {
-    if (!isTerminalOutput(next.outputs[index]?.phase ?? "waiting")) next = failOutput(next, index, own, now);
+    if (!isTerminalOutput(next.outputs[index]?.phase ?? "waiting")) next = failOutput(next, index, outputFailure, now);
   }
   return next;
 }

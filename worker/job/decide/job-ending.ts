@@ -19,8 +19,8 @@ export function recordEvent(state: JobState, event: NotificationEvent, output: n
   for (const [receiver, notification] of receivers.entries()) {
     if (!isSent(notification.events, event)) continue;
     // The payload depends on the receiver's options.
-    const own = { ...state, outbox, spec: { ...state.spec, notification } };
-    outbox.push({ ...deliveryOf(own, event, output, now), ...(receivers.length > 1 ? { receiver } : {}) });
+    const ended = { ...state, outbox, spec: { ...state.spec, notification } };
+    outbox.push({ ...deliveryOf(ended, event, output, now), ...(receivers.length > 1 ? { receiver } : {}) });
   }
   // The same outbox without a new delivery: effects compare it.
   return outbox.length === state.outbox.length ? state : { ...state, outbox };

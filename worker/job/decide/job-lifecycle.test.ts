@@ -202,9 +202,9 @@ describe("a job", () => {
       { status: "video.failed", error_code: "input_has_no_video" },
       { status: "video.queued" },
     ]);
-    const made: OutputReport = { status: "made", output: 1, files: [file(1, 1)], probe: PROBE };
+    const report: OutputReport = { status: "made", output: 1, files: [file(1, 1)], probe: PROBE };
     const encoding = recordUploads(claim(state, "t2").state, "encode", { "1/1": upload() });
-    const ended = completeTask(encoding, "encode", { kind: "encode", outputs: [made] }, NOW);
+    const ended = completeTask(encoding, "encode", { kind: "encode", outputs: [report] }, NOW);
     expect(viewJob(ended).status).toBe("job.failed");
     // A retry does not overwrite the stored output.
     const again = retryJob(ended, 0);
@@ -233,8 +233,8 @@ describe("progress", () => {
     const item = { ...proof("encode", 1, "t2"), stage: "encoding" as const, fraction: 0.8 };
     const state = recordProgress(encoding(), item, NOW).state;
     expect(jobPercent(state)).toBeGreaterThan(70);
-    const shown = { ...state, shownPercent: jobPercent(state) };
-    expect(jobPercent(expireLeases(shown, NOW + 10 * LEASE_MS))).toBe(jobPercent(shown));
+    const withPercent = { ...state, shownPercent: jobPercent(state) };
+    expect(jobPercent(expireLeases(withPercent, NOW + 10 * LEASE_MS))).toBe(jobPercent(withPercent));
     const uploading = recordProgress(state, { ...item, stage: "uploading", fraction: 1 }, NOW).state;
     expect(jobPercent(uploading)).toBe(99);
   });

@@ -19,12 +19,12 @@ export function taskFor(state: JobState, task: TaskState, secrets: TaskSecrets):
   const specs = state.spec.outputs.filter(({ index }) => task.outputs.includes(index));
   if (task.kind === "inspect") {
     const { isProbe: onlyProbe } = state.spec;
-    const asked = {
+    const requested = {
       chunking: chunking && { readOrigin: chunking.readOrigin },
       ...(onlyProbe ? { onlyProbe } : {}),
       ...checked(state),
     };
-    return { kind: "inspect", ...located(secrets), ...asked };
+    return { kind: "inspect", ...located(secrets), ...requested };
   }
   if (!probe) throw new Error(`The source's probe is missing for the task ${task.kind}`);
   const outputs = specs.map((spec) => withStreamKey(spec, streamKeys));

@@ -62,7 +62,7 @@ const signed = (state: JobState, ...inParts: number[]): JobState =>
     return recordUpload(next, "encode", { output, file: 1 }, upload);
   }, state);
 
-const made = (output: number): OutputReport => ({
+const madeReport = (output: number): OutputReport => ({
   status: "made",
   output,
   files: [{ output, file: 1, sizeBytes: 5, etags: ['"e"'] }],
@@ -77,7 +77,7 @@ const take = (state: JobState, ...reports: OutputReport[]): JobState => acceptOu
 const complete = (state: JobState, ...outputs: OutputReport[]): JobState =>
   completeTask(state, "encode", { kind: "encode", outputs }, NOW);
 const completed = (state: JobState, output: number, code: ErrorCode | null = null): JobState => {
-  const report = madeReports(state.tasks[1] ?? { reports: [] }).find((one) => one.output === output);
+  const report = madeReports(state.tasks[1] ?? { reports: [] }).find((candidate) => candidate.output === output);
   if (!report) throw new Error(`Output ${output} is not waiting`);
   return settleUploads(state, { taskId: "encode", report, failure: code && { code, message: "It broke" } }, NOW);
 };
@@ -99,11 +99,11 @@ it("ends outputs when they are reported, and counts them in events, except skipp
     ).assignments[0] ?? {};
   const started = recordProgress(encoding(), { lease, token, stage: "encoding", fraction: 0.5 } as never, NOW).state;
   expect(statuses(started)).toEqual(WAITING);
-  const first = take(started, made(2));
+  const first = take(started, madeReport(2));
   expect(statuses(first)).toEqual(WAITING.with(2, "image.created"));
   expect(viewJob(first).outputs[2]?.urls).toHaveLength(1);
-  const second = take(first, made(0));
-  const done = complete(second, made(1));
+  const second = take(first, madeReport(0));
+  const done = complete(second, madeReport(1));
   expect(done.status).toBe("job.completed");
   expect(events(done)).toEqual([
     "input.transferred",
@@ -116,32 +116,32 @@ it("ends outputs when they are reported, and counts them in events, except skipp
 });
 
 it("counts an output once, however often it is reported", () => {
-  const once = take(encoding(), made(2));
-  const again = take(take(once, made(2)), failed(2, "storage_denied"));
+  const once = take(encoding(), madeReport(2));
+  const again = take(take(once, madeReport(2)), failed(2, "storage_denied"));
   expect(again.outbox).toEqual(once.outbox);
-  const done = complete(again, made(0), made(1), made(2));
+  const done = complete(again, madeReport(0), madeReport(1), madeReport(2));
   expect(done.status).toBe("job.completed");
   expect(done.outbox).toHaveLength(5);
 });
 
 it("completes the task with its last output, even if the final report is lost", () => {
-  const done = take(take(encoding(), made(2)), made(0), made(1));
+  const done = take(take(encoding(), madeReport(2)), madeReport(0), madeReport(1));
   expect([done.status, done.tasks[1]?.phase]).toEqual(["job.completed", "done"]);
 });
 
 it("encodes an output again if the uploads of its files were not signed", () => {
   const { outputs } = JSON.parse(JSON.stringify(encoding())) as JobState;
-  const wrong = { ...made(2), files: [{ output: 2, file: 1, sizeBytes: 6, etags: ['"e"'] }] } as OutputReport;
+  const wrong = { ...madeReport(2), files: [{ output: 2, file: 1, sizeBytes: 6, etags: ['"e"'] }] } as OutputReport;
   const state = take(encoding(), wrong);
   expect(state.outputs).toEqual(outputs);
-  expect(complete(state, made(0), made(1)).tasks[1]).toMatchObject({ phase: "pending", outputs: [2] });
+  expect(complete(state, madeReport(0), madeReport(1)).tasks[1]).toMatchObject({ phase: "pending", outputs: [2] });
 });
 
 describe("failures", () => {
   it("ends an output at once after a permanent failure, and at the end of the task after others", () => {
     const state = take(encoding(), failed(0, "storage_unreachable"), failed(1, "encoding_failed"));
     expect(viewJob(state).outputs.map(({ error_code }) => error_code)).toEqual(["storage_unreachable", ...Array(3)]);
-    const rest = complete(state, made(2));
+    const rest = complete(state, madeReport(2));
     expect(rest.tasks[1]).toMatchObject({ phase: "pending", outputs: [1], failures: 1 });
     expect(events(rest)).toEqual(["input.transferred", "mp4:240p output.failed 33%", "jpg:320x output.completed 66%"]);
   });
@@ -156,10 +156,10 @@ describe("failures", () => {
     };
     const usual = spec;
     spec = await newSpec({ outputs, notification: { type: "http", url: "http://127.0.0.1:9/", events: true } });
-    const begun = encoding();
+    const started = encoding();
     spec = usual;
     const lacks = (output: number): OutputReport => failed(output, "input_track_not_found");
-    const first = take(begun, lacks(0));
+    const first = take(started, lacks(0));
     expect(statuses(first)).toEqual(["video.skipped", "video.queued", "video.queued"]);
     const failedOnly = complete(first, lacks(1), failed(2, "subtitle_failed"));
     expect(viewJob(failedOnly)).toMatchObject({
@@ -171,7 +171,7 @@ describe("failures", () => {
         { error_code: "subtitle_failed" },
       ],
     });
-    const allSkipped = complete(first, made(1), lacks(2));
+    const allSkipped = complete(first, madeReport(1), lacks(2));
     expect([allSkipped.status, ...statuses(allSkipped)]).toEqual([
       "job.completed",
       ...["video.skipped", "video.encoded", "video.skipped"],
@@ -180,7 +180,7 @@ describe("failures", () => {
   });
 
   it("never encodes again after a failure of the storage, however the task ends", () => {
-    const state = complete(encoding(), failed(0, "storage_unreachable"), made(1), made(2));
+    const state = complete(encoding(), failed(0, "storage_unreachable"), madeReport(1), madeReport(2));
     expect(viewJob(state)).toMatchObject({
       status: "job.failed",
       outputs: [{ error_code: "storage_unreachable" }, {}, {}, {}],
@@ -192,27 +192,27 @@ describe("a lost node", () => {
   const lost = (state: JobState): JobState => expireLeases(state, NOW + LEASE_MS);
 
   it("leaves only unreported outputs to the next node", () => {
-    const state = lost(take(encoding(), made(2), failed(1, "encoding_failed")));
+    const state = lost(take(encoding(), madeReport(2), failed(1, "encoding_failed")));
     expect(state.tasks[1]).toMatchObject({ phase: "pending" });
     const next = claim(state, "encode", NOW + LEASE_MS, "node-b");
     expect(next.assignments[0]?.task).toMatchObject({ outputs: [{ index: 0 }, { index: 1 }] });
-    const done = complete(signed(next.state), made(0), made(1));
+    const done = complete(signed(next.state), madeReport(0), madeReport(1));
     expect(done.status).toBe("job.completed");
   });
 
   it("keeps its reported uploads, which are completed while another node has the task", () => {
-    const state = lost(take(encoding(0), made(0)));
+    const state = lost(take(encoding(0), madeReport(0)));
     expect(toComplete(state)).toEqual(["complete-uploads:encode:0"]);
     const next = claim(state, "encode", NOW + LEASE_MS, "node-b");
     expect(next.assignments[0]?.task).toMatchObject({ outputs: [{ index: 1 }, { index: 2 }] });
     expect(next.state.orphans).toEqual([]);
-    const rest = complete(signed(next.state), made(1), made(2));
+    const rest = complete(signed(next.state), madeReport(1), madeReport(2));
     expect([rest.status, rest.tasks[1]?.phase]).toEqual(["job.starting", "completing"]);
     expect(completed(rest, 0)).toMatchObject({ status: "job.completed", orphans: [] });
   });
 
   it("fails only unreported outputs after the last attempt", () => {
-    let state = take(encoding(0), made(0));
+    let state = take(encoding(0), madeReport(0));
     for (let at = 0; at <= MAX_LOSSES; at++) {
       state = lost({
         ...state,
@@ -229,12 +229,12 @@ describe("a lost node", () => {
 
 describe("uploads in parts", () => {
   it("completes the uploads of each output while the task continues", () => {
-    const state = take(encoding(0, 1), made(0));
+    const state = take(encoding(0, 1), madeReport(0));
     expect(toComplete(state)).toEqual(["complete-uploads:encode:0"]);
     expect(statuses(state)[0]).not.toBe("video.encoded");
     const one = completed(state, 0);
     expect(statuses(one)[0]).toBe("video.encoded");
-    const rest = complete(one, made(1), made(2));
+    const rest = complete(one, madeReport(1), madeReport(2));
     expect(toComplete(rest)).toEqual(["complete-uploads:encode:1"]);
     expect(completed(rest, 1).status).toBe("job.completed");
   });
@@ -243,15 +243,15 @@ describe("uploads in parts", () => {
     ["node_failed", "queued", { phase: "pending", outputs: [0] }],
     ["storage_denied", "failed", { phase: "done" }],
   ] as const)("after the failure %s of an upload, sets its output to %s", (code, phase, task) => {
-    const early = complete(completed(take(encoding(0), made(0)), 0, code), made(1), made(2));
-    const late = completed(complete(encoding(0), made(0), made(1), made(2)), 0, code);
+    const early = complete(completed(take(encoding(0), madeReport(0)), 0, code), madeReport(1), madeReport(2));
+    const late = completed(complete(encoding(0), madeReport(0), madeReport(1), madeReport(2)), 0, code);
     for (const state of [early, late]) {
       expect([state.outputs[0]?.phase, state.tasks[1]]).toEqual([phase, expect.objectContaining(task)]);
     }
   });
 
   it("aborts uploads when the job is cancelled", () => {
-    const state = cancelJob(take(encoding(0), made(0)), NOW);
+    const state = cancelJob(take(encoding(0), madeReport(0)), NOW);
     expect(state).toMatchObject({ orphans: [{ uploadId: "u-0" }], outputs: [{ phase: "aborted" }, {}, {}, {}] });
     expect(state && toComplete(state)).toEqual([]);
   });

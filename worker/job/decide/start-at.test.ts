@@ -12,8 +12,8 @@ useSpec();
 
 const START = NOW + 30 * 24 * 60 * 60_000;
 const later = (settings: Partial<JobState["spec"]["settings"]> = {}, now = NOW): JobState => {
-  const own = { ...spec, createdAt: NOW, settings: { ...spec.settings, startAtMs: START, ...settings } };
-  return { ...newJob(own, now), storageCheck: null };
+  const delayedSpec = { ...spec, createdAt: NOW, settings: { ...spec.settings, startAtMs: START, ...settings } };
+  return { ...newJob(delayedSpec, now), storageCheck: null };
 };
 const advertisesAt = (state: JobState): number | undefined =>
   pendingEffects(state, RETENTION_MS).find(({ name }) => name === "advertise:inspect")?.dueAt;

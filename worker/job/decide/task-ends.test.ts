@@ -80,9 +80,9 @@ describe("failures", () => {
 
   it("shows which encoder made an output", () => {
     const note = "Encoded in software, because the hardware encoder h264_nvenc was busy.";
-    const made: OutputReport = { ...madeVideo, encoder: "libx264", note };
+    const report: OutputReport = { ...madeVideo, encoder: "libx264", note };
     const state = recordUploads(encoding(), "encode", UPLOADS);
-    const done = completeTask(state, "encode", { kind: "encode", outputs: [made, madeImages] }, NOW);
+    const done = completeTask(state, "encode", { kind: "encode", outputs: [report, madeImages] }, NOW);
     const [video, images] = viewJob(done).outputs;
     expect(video).toMatchObject({ status: "video.encoded", encoder: "libx264", note });
     expect(images).not.toHaveProperty("encoder");

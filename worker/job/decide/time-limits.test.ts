@@ -13,8 +13,8 @@ useSpec();
 
 const DAY_MS = 24 * 60 * 60_000;
 const limited = (state: JobState, settings: { startWithinMs?: number; maxRunMs?: number | null } = {}): JobState => {
-  const own = { ...state.spec, createdAt: NOW, settings: { ...state.spec.settings, ...settings } };
-  return { ...state, spec: own, startedAt: NOW, version: 1, indexedVersion: 1 };
+  const limitedSpec = { ...state.spec, createdAt: NOW, settings: { ...state.spec.settings, ...settings } };
+  return { ...state, spec: limitedSpec, startedAt: NOW, version: 1, indexedVersion: 1 };
 };
 
 describe("a job that no node takes", () => {

@@ -10,9 +10,9 @@ const ENDED = { status: "job.aborted", completed_at: "2026-11-21 05:24:00 +0000"
 
 /** Runs a test with a job that changes on demand, and its followers' sockets. */
 async function withFollowed(test: (followed: Followed) => Promise<void> | void): Promise<void> {
-  const shown = viewJob(checkedJob(await newSpec()));
+  const jobView = viewJob(checkedJob(await newSpec()));
   await runInDurableObject(env.JOB.getByName(crypto.randomUUID()), async (_, ctx) => {
-    let view: JobView | null = shown;
+    let view: JobView | null = jobView;
     const tasks = { job_id: "", tasks: [], attempts: [], attempts_dropped: 0 };
     const events = new JobEvents(ctx, () => view && { job: view, tasks: () => tasks });
     const follow = (lastEventId: string | null = null) => {
@@ -23,7 +23,7 @@ async function withFollowed(test: (followed: Followed) => Promise<void> | void):
       socket?.addEventListener("message", ({ data }) => texts.push(String(data)));
       socket?.addEventListener("close", ({ code }) => closed.push(code));
       socket?.accept();
-      const [server] = ctx.getWebSockets().filter((one) => !before.has(one));
+      const [server] = ctx.getWebSockets().filter((socket) => !before.has(socket));
       if (!socket || !server) return null;
       return { texts, closed, read: () => events.read(server), leave: () => events.left(server) };
     };
@@ -80,7 +80,7 @@ describe("the sockets of a job's followers", () => {
       const all = [follow(), follow()];
       for (const one of all) one?.read();
       change(null);
-      await vi.waitFor(() => expect(all.map((one) => one?.closed)).toEqual([[1000], [1000]]));
+      await vi.waitFor(() => expect(all.map((socket) => socket?.closed)).toEqual([[1000], [1000]]));
     }));
 
   it("leave no timer behind, so that the object hibernates between changes", () =>

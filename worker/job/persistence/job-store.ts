@@ -118,8 +118,8 @@ function writeSection(kv: SyncKvStorage, name: Section, before: JobState | null,
   const known: Record<string, unknown> = Object(before?.[name] ?? {});
   const members = Object.entries(after[name]);
   for (const [key, member] of members) if (known[key] !== member) kv.put(memberKey(SPLIT[name], key), member);
-  const kept = new Set(members.map(([key]) => key));
-  for (const key of Object.keys(known)) if (!kept.has(key)) kv.delete(memberKey(SPLIT[name], key));
+  const keptKeys = new Set(members.map(([key]) => key));
+  for (const key of Object.keys(known)) if (!keptKeys.has(key)) kv.delete(memberKey(SPLIT[name], key));
 }
 
 const restOf = (state: JobState, inline: ReadonlySet<string>): Record<string, unknown> => {

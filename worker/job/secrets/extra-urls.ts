@@ -16,9 +16,9 @@ export type ExtraUrls = z.infer<typeof ExtraUrls>;
 export function hideUrls(outputs: readonly OutputSpec[]): { outputs: OutputSpec[]; extraUrls: ExtraUrls } {
   const extraUrls: ExtraUrls = {};
   const hide = (place: string, url: string): string => {
-    const shown = publicUrl(url);
-    if (shown !== url) extraUrls[place] = url;
-    return shown;
+    const publicText = publicUrl(url);
+    if (publicText !== url) extraUrls[place] = url;
+    return publicText;
   };
   return { outputs: outputs.map((spec) => mapUrls(spec, hide)), extraUrls };
 }

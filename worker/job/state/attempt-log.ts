@@ -72,7 +72,7 @@ export function endAttempt<State extends Pick<Attempting, "attempts">>(
 export function withEnded(log: AttemptLog, added: readonly EndedAttempt[]): AttemptLog {
   const isAdded = (one: EndedAttempt): boolean =>
     added.some(({ task, attempt }) => task === one.task && attempt === one.attempt);
-  const all = [...log.ended.filter((one) => !isAdded(one)), ...added];
+  const all = [...log.ended.filter((entry) => !isAdded(entry)), ...added];
   const surplus = Math.max(0, all.length - MAX_ATTEMPTS);
   return { ended: all.slice(surplus), dropped: log.dropped + surplus };
 }
@@ -90,8 +90,8 @@ export function endOthers<State extends Attempting>(before: Attempting | null, a
 /** True if a running attempt no longer runs in the other state, and its end is not recorded there. */
 function hasEnded({ id, attempt }: TaskState, { tasks, attempts, chunkResults }: Attempting): boolean {
   const runs = tasks.some((task) => task.id === id && task.attempt === attempt && task.phase === "leased");
-  if (runs || attempts.ended.some((one) => one.task === id && one.attempt === attempt)) return false;
-  return !Object.values(chunkResults).some((one) => one.task === id && one.attempt === attempt);
+  if (runs || attempts.ended.some((entry) => entry.task === id && entry.attempt === attempt)) return false;
+  return !Object.values(chunkResults).some((result) => result.task === id && result.attempt === attempt);
 }
 
 function endingOf({ status }: Attempting): Ending {

@@ -45,7 +45,7 @@ test.each([
   ["intervals of the greatest length", [{ interval_seconds: 1_000_000, vmaf: many(2000, 90), psnr: [], ssim: [] }]],
   ["more tracks than fit", many(50, { interval_seconds: 1, vmaf: [90], psnr: [40], ssim: [1] })],
 ])("a report with %s is bounded, and can be read again", (_name, series) => {
-  const renditions = series.flatMap((one) => report([90]).renditions.map((each) => ({ ...each, series: one })));
+  const renditions = series.flatMap((part) => report([90]).renditions.map((each) => ({ ...each, series: part })));
   const bounded = boundedQuality({ renditions }, 30);
   expect(JSON.stringify(bounded).length).toBeLessThan(200_000 / 30);
   expect(QualityReport.parse(bounded)).toEqual(bounded);
@@ -68,6 +68,6 @@ test("searches are kept without `tried`, and no more of them than fit", () => {
 
 test("a chunk keeps a search for each of its tracks, without `tried`", () => {
   const of = (output: number) => ({ output, target });
-  const kept = { output: 1, target: { ...target, tried: [] } };
-  expect(boundedChunkTargets([of(0), ...many(9, of(1))], { outputs: [1, 2], tracks: 2 })).toEqual([kept, kept]);
+  const quality = { output: 1, target: { ...target, tried: [] } };
+  expect(boundedChunkTargets([of(0), ...many(9, of(1))], { outputs: [1, 2], tracks: 2 })).toEqual([quality, quality]);
 });

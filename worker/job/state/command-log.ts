@@ -61,8 +61,8 @@ export function withCommands(log: CommandLog, task: TaskState, reported: readonl
     const tail = stderrTail === undefined ? {} : { stderrTail: hideUrls(stderrTail) };
     return [packed.base, packed.except, afterMs, tookMs, end.exitCode === 0 ? null : { ...end, ...tail }];
   });
-  const own = { task: id, attempt, nodeId: lease.nodeId, since: lease.since, runs };
-  return bounded({ ...log, bases, attempts: [...log.attempts, own] });
+  const ownCommands = { task: id, attempt, nodeId: lease.nodeId, since: lease.since, runs };
+  return bounded({ ...log, bases, attempts: [...log.attempts, ownCommands] });
 }
 
 /** The arguments of a run in full. */
@@ -102,12 +102,12 @@ const failed = ([, , , , failure]: LoggedRun): boolean => failure !== null;
 function bounded(log: CommandLog): CommandLog {
   let next = log;
   while (next.attempts.length > 0 && JSON.stringify(next).length > MAX_LOG_CHARS) {
-    const runs = next.attempts.flatMap((one) => one.runs);
+    const runs = next.attempts.flatMap((entry) => entry.runs);
     const order = runs.toSorted((a, b) => Number(failed(a)) - Number(failed(b)));
     const dropped = new Set(order.slice(0, Math.ceil(runs.length * DROPPED_SHARE)));
     const attempts = next.attempts
-      .map((one) => ({ ...one, runs: one.runs.filter((run) => !dropped.has(run)) }))
-      .filter((one) => one.runs.length > 0);
+      .map((entry) => ({ ...entry, runs: entry.runs.filter((run) => !dropped.has(run)) }))
+      .filter((entry) => entry.runs.length > 0);
     next = withUsedBases({ ...next, attempts, dropped: next.dropped + dropped.size });
   }
   return next;
@@ -115,9 +115,9 @@ function bounded(log: CommandLog): CommandLog {
 
 function withUsedBases({ bases, attempts, dropped }: CommandLog): CommandLog {
   const used = [...new Set(attempts.flatMap(({ runs }) => runs.map(([base]) => base)))];
-  const renumbered = attempts.map((one) => ({
-    ...one,
-    runs: one.runs.map(([base, ...rest]): LoggedRun => [used.indexOf(base), ...rest]),
+  const renumbered = attempts.map((entry) => ({
+    ...entry,
+    runs: entry.runs.map(([base, ...rest]): LoggedRun => [used.indexOf(base), ...rest]),
   }));
   return { bases: used.map((base) => bases[base] ?? []), attempts: renumbered, dropped };
 }

@@ -94,14 +94,14 @@ export function orphanUploads(state: JobState, taskId: string): JobState {
   const waiting = new Set(madeReports(task).map(({ output }) => output));
   const entries = Object.entries(task.uploads);
   const isKept = ([, { output }]: [string, SignedUpload]): boolean => waiting.has(output);
-  const kept = entries.filter(isKept);
-  if (kept.length === entries.length) return state;
+  const keptEntries = entries.filter(isKept);
+  if (keptEntries.length === entries.length) return state;
   const orphans = entries.flatMap((entry) => {
     const [, { output, objectName, uploadId }] = entry;
     const isDone = state.outputs[output]?.phase === "done";
     return uploadId === null || isDone || isKept(entry) ? [] : [{ objectName, uploadId }];
   });
-  const uploads = Object.fromEntries(kept);
+  const uploads = Object.fromEntries(keptEntries);
   return patchTask({ ...state, orphans: [...state.orphans, ...orphans] }, taskId, { uploads });
 }
 

@@ -12,7 +12,7 @@ export const madeReports = ({ reports }: Pick<TaskState, "reports">): MadeReport
 
 /** The outputs of a task that have not ended and are not in the storage. */
 export function remainingOutputs(state: JobState, task: Pick<TaskState, "outputs" | "reports">): number[] {
-  const made = new Set(madeReports(task).map(({ output }) => output));
+  const madeOutputs = new Set(madeReports(task).map(({ output }) => output));
   const hasEnded = (index: number): boolean => isTerminalOutput(state.outputs[index]?.phase ?? "waiting");
-  return task.outputs.filter((index) => !made.has(index) && !hasEnded(index));
+  return task.outputs.filter((index) => !madeOutputs.has(index) && !hasEnded(index));
 }

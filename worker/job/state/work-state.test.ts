@@ -42,10 +42,10 @@ it("updates the index at each start and end of waiting, and for nothing else of 
   const { version } = waiting;
   const started = claim(waiting, "t2", NOW, "node-a", "encode").state;
   expect(started.version).toBe(version + 1);
-  const shown = indexed(started, started);
-  const returned = failTask(shown, "encode", { code: "node_busy", message: "No room" }, NOW);
-  expect(returned.version).toBeGreaterThan(shown.version);
+  const row = indexed(started, started);
+  const returned = failTask(row, "encode", { code: "node_busy", message: "No room" }, NOW);
+  expect(returned.version).toBeGreaterThan(row.version);
   // The row was written before the claim, and noted after it.
   expect(indexed(started, waiting).version).toBe(version + 2);
-  expect(claim(shown, "t3", NOW, "node-b", "encode").state.version).toBe(shown.version);
+  expect(claim(row, "t3", NOW, "node-b", "encode").state.version).toBe(row.version);
 });

@@ -86,19 +86,19 @@ function targetOf(state: JobState, proof: LeaseProof, file: RequestedFile): Targ
  */
 async function recordUploads(proof: LeaseProof, targets: readonly Target[], deps: UploadDeps): Promise<boolean> {
   const { store } = deps;
-  const begun: { target: Target; uploadId: string | null }[] = [];
+  const startedUploads: { target: Target; uploadId: string | null }[] = [];
   try {
     for (const target of targets) {
       if (target.kind === "unrecorded" || recordedUpload(deps.state(), proof, target.file)) continue;
       if (checkLease(deps.state(), proof).verdict !== "current") break;
       const isMultipart = target.kind === "multipart";
       const uploadId = isMultipart ? await store.begin(target.stored, target.file.early !== undefined) : null;
-      begun.push({ target, uploadId });
+      startedUploads.push({ target, uploadId });
     }
   } finally {
     const before = deps.state();
     let after = before;
-    for (const { target, uploadId } of begun) {
+    for (const { target, uploadId } of startedUploads) {
       const { file, stored } = target;
       const { verdict, task } = checkLease(after, proof);
       if (verdict === "current" && task && !recordedUpload(after, proof, file)) {

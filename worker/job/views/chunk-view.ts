@@ -15,7 +15,7 @@ export function viewUltrafast({ ultrafast, chunks }: JobState): UltrafastView | 
 export function ultrafastReceipt({ chunks, chunkResults, ultrafast }: JobState): UltrafastReceipt | null {
   if (!chunks?.boundaries || ultrafast?.reason !== null) return null;
   const { boundaries, video } = chunks;
-  const made = rangesOf(chunks).map(({ index, from, to, frames }) => {
+  const ranges = rangesOf(chunks).map(({ index, from, to, frames }) => {
     const result = chunkResults[index];
     const lengthUs = (to?.frameUs ?? video.endUs) - (from?.frameUs ?? video.startUs);
     return {
@@ -27,7 +27,7 @@ export function ultrafastReceipt({ chunks, chunkResults, ultrafast }: JobState):
     };
   });
   return {
-    chunks: made,
+    chunks: ranges,
     frames_planned: boundaries.framesPlanned,
     frames_joined: boundaries.framesJoined,
     largest_error_us: thousandths(boundaries.largestErrorUs),

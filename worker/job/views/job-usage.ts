@@ -56,6 +56,6 @@ function lengthMs({ duration }: ProbedStream, { format }: MediaProbe): number {
 
 /** Size of an output's files. The files of a stream are its playlists; its packages have the size of their segments. */
 function storedBytes({ files, packages }: OutputState): number {
-  const segments = [packages?.hls, packages?.dash].map((one) => Number(one?.format.size ?? 0));
+  const segments = [packages?.hls, packages?.dash].map((streamPackage) => Number(streamPackage?.format.size ?? 0));
   return [...files.map(({ sizeBytes }) => sizeBytes), ...segments].reduce((sum, bytes) => sum + (bytes || 0), 0);
 }

@@ -81,11 +81,15 @@ export function metadataBody(id: string, known: KnownMetadata, key: string | nul
   const bodyOf = (metadata: object): Result<string> => ok(JSON.stringify({ job_id: id, metadata }));
   if (key === null) {
     const { input, outputs, ...rest } = known;
-    return bodyOf({ input: input ?? {}, outputs: outputs.map((one) => ({ [one.key]: one.metadata })), ...rest });
+    return bodyOf({
+      input: input ?? {},
+      outputs: outputs.map((output) => ({ [output.key]: output.metadata })),
+      ...rest,
+    });
   }
-  const output = known.outputs.find((one) => one.key === key || one.alias === key);
-  const found = SOURCE_NAMES.has(key) ? known.input : output?.metadata;
-  return found ? bodyOf({ [key]: found }) : err(noMetadataOf(key));
+  const output = known.outputs.find((output) => output.key === key || output.alias === key);
+  const document = SOURCE_NAMES.has(key) ? known.input : output?.metadata;
+  return document ? bodyOf({ [key]: document }) : err(noMetadataOf(key));
 }
 
 const noMetadataOf = (key: string): Failure => ({

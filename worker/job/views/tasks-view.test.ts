@@ -159,7 +159,7 @@ describe("the attempts of a job", () => {
       { output: 0, track: "v" },
       { output: 2, track: "720p" },
       { output: 2, track: "360p" },
-    ].map((one) => ({ ...one, name: `chunk-0-1/${one.output}-${one.track}.mp4`, sizeBytes: 7, frames }));
+    ].map((track) => ({ ...track, name: `chunk-0-1/${track.output}-${track.track}.mp4`, sizeBytes: 7, frames }));
     return { kind: "chunk", tracks, encoder: "libx264 7.0", encodeMs: 5000 } as const;
   }
 
@@ -179,10 +179,10 @@ describe("the attempts of a job", () => {
     for (let n = 0; n < MAX_ATTEMPTS + 20; n++) {
       const { state: claimed, id } = claim(state, "b", NOW + 10_000 * n);
       const failure = { code: "node_busy", message: `${n} ${"x".repeat(2000)}` } as const;
-      const task = claimed.tasks.find((one) => one.id === id);
+      const task = claimed.tasks.find((candidate) => candidate.id === id);
       state = failTask({ ...claimed, tasks: claimed.tasks }, id, failure, NOW + 10_000 * n);
       if (!task) throw new Error("No task");
-      state = { ...state, tasks: state.tasks.map((one) => ({ ...one, notBefore: 0, losses: 0, failures: 0 })) };
+      state = { ...state, tasks: state.tasks.map((stored) => ({ ...stored, notBefore: 0, losses: 0, failures: 0 })) };
       if (state.status !== "job.starting") throw new Error(state.status);
     }
     const list = viewTasks(state);

@@ -103,7 +103,7 @@ function viewTask(state: JobState, task: TaskState, { work, spans }: ViewedChunk
 
 /** The node of a task's last attempt, and its times. */
 function viewHolder({ attempts }: JobState, { id, attempt, lease, phase }: TaskState): Partial<TaskView> {
-  const ended = attempts.ended.findLast((one) => one.task === id && one.attempt === attempt);
+  const ended = attempts.ended.findLast((entry) => entry.task === id && entry.attempt === attempt);
   const { nodeId, since } = lease ?? ended ?? {};
   return {
     ...(nodeId === undefined ? {} : { node: nodeId }),
@@ -127,9 +127,9 @@ function viewAttempts(state: JobState): Pick<TaskList, "attempts" | "attempts_dr
   const running = new Set(state.tasks.flatMap((task) => (task.phase === "leased" ? [attemptKey(task.id, task)] : [])));
   const completed = chunkAttempts(state);
   // A chunk may complete after its lease was given up as lost.
-  const known = new Set(completed.map((one) => attemptKey(one.task, one)));
-  const ended = [...state.attempts.ended.filter((one) => !known.has(attemptKey(one.task, one))), ...completed]
-    .filter((one) => !running.has(attemptKey(one.task, one)))
+  const known = new Set(completed.map((entry) => attemptKey(entry.task, entry)));
+  const ended = [...state.attempts.ended.filter((entry) => !known.has(attemptKey(entry.task, entry))), ...completed]
+    .filter((entry) => !running.has(attemptKey(entry.task, entry)))
     .sort((a, b) => a.endedAt - b.endedAt);
   const surplus = Math.max(0, ended.length - MAX_ATTEMPTS);
   return { attempts: ended.slice(surplus).map(viewAttempt), attempts_dropped: state.attempts.dropped + surplus };

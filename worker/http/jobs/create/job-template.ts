@@ -1,7 +1,7 @@
 // Templates of an account: opens them, and makes jobs from them.
 import { AppError, type Failure } from "#shared/errors.ts";
+import { excerpt } from "#shared/excerpt.ts";
 import { isObject } from "#shared/request/parse-section.ts";
-import { shown } from "#shared/shown.ts";
 import { expandTemplate, type Template, templateRef } from "#shared/template/expand-template.ts";
 import { TEMPLATE_NAME } from "#shared/template/template-body.ts";
 import type { Env } from "../../../bindings.ts";
@@ -28,7 +28,7 @@ export async function openTemplate(env: Env, row: TemplateRow): Promise<Template
 export const noTemplate = (ref: string): AppError =>
   new AppError(
     "template_not_found",
-    `The account has no template \`${shown(ref)}\`, or this version is no longer kept`,
+    `The account has no template \`${excerpt(ref)}\`, or this version is no longer kept`,
   );
 
 /** The name and version in a text such as `web` or `web@3`; null if it is not valid. */

@@ -1,8 +1,8 @@
 // Saved storages of an account, and their use in jobs. They are rows of templates whose names start with `storage/`:
 // templates cannot have such names (decision 49).
 import { AppError, type Failure } from "#shared/errors.ts";
+import { excerpt } from "#shared/excerpt.ts";
 import { isObject } from "#shared/request/parse-section.ts";
-import { shown } from "#shared/shown.ts";
 import { isTooDeep, mergePatch } from "#shared/template/merge-patch.ts";
 import { TEMPLATE_NAME, type TemplateBody } from "#shared/template/template-body.ts";
 import { sectionFor } from "#shared/template/template-secrets.ts";
@@ -14,7 +14,7 @@ export async function findStorage({ env, account }: Owner, name: string): Promis
   const wanted = { name: STORAGE_PREFIX + name, version: null };
   const row = TEMPLATE_NAME.test(name) ? await findTemplate(env.DB, account.id, wanted) : null;
   if (row) return row;
-  throw new AppError("saved_storage_not_found", `The account has no saved storage \`${shown(name)}\``);
+  throw new AppError("saved_storage_not_found", `The account has no saved storage \`${excerpt(name)}\``);
 }
 
 /** Saved storages that a request has opened: the jobs of a batch share them. */
@@ -23,10 +23,10 @@ const OPENED = new WeakMap<Owner, Map<string, Promise<TemplateBody>>>();
 function openStorage(owner: Owner, name: string): Promise<TemplateBody> {
   const opened = OPENED.get(owner) ?? new Map<string, Promise<TemplateBody>>();
   OPENED.set(owner, opened);
-  const found =
+  const saved =
     opened.get(name) ?? findStorage(owner, name).then(async (row) => (await openTemplate(owner.env, row)).body);
-  opened.set(name, found);
-  return found;
+  opened.set(name, saved);
+  return saved;
 }
 
 /**

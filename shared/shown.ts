@@ -1,4 +1,0 @@
-/** Shortens untrusted text of a request for messages. */
-export const shown = (text: string): string => text.slice(0, SHOWN_CHARS).toWellFormed();
-
-const SHOWN_CHARS = 60;
