@@ -71,7 +71,7 @@ export function App() {
 
 /** True if the service no longer has the file of an older version (HTML Standard, "fetch a module script"). */
 const isMissingFile = (error: unknown): boolean =>
-  error instanceof TypeError && /dynamically imported module|module script/i.test(error.message);
+  error instanceof Error && /dynamically imported module|module script|preload CSS/i.test(error.message);
 
 /** Shown instead of a page that failed to load or to render. */
 function NewVersion({ error }: { readonly error: unknown }) {
