@@ -10,7 +10,7 @@ const audioStreams = (title: string): Proof => testNamed("encoder-node/publish/a
 const texts = (title: string): Proof => testNamed("encoder-node/tasks/encode/subtitles.ffmpeg.test.ts", title);
 const traits = (title: string): Proof => testNamed("shared/plan/text/choose-texts.test.ts", title);
 const burnt = (title: string): Proof => testNamed("encoder-node/text/burn-in/burn-in.ffmpeg.test.ts", title);
-const leveled = (title: string): Proof => testNamed("encoder-node/tasks/encode/loudness.ffmpeg.test.ts", title);
+const leveled = (title: string): Proof => testNamed("encoder-node/prepare/loudness.ffmpeg.test.ts", title);
 const played = (title: string): Proof => testNamed("test/streams/stream-playback.test.ts", title);
 
 const TRAITS = audio("writes the requested tracks to %s with languages, names and dispositions");

@@ -160,7 +160,7 @@ const SENTENCES = Object.entries<Proof>({
   "Path: fixed": PATHS,
   "Request body: the job creation request": testNamed(
     "worker/http/jobs/jobs.test.ts",
-    "rejects %s with %s, and stores nothing",
+    "rejects a job with %s and the field, and stores nothing",
   ),
   "Success: HTTP 201": CREATED,
   "Failure because of the request": REJECTED,

@@ -40,18 +40,18 @@ let searched: Promise<Isolation> | null = null;
  * temporary folder by default. Only the first call's value counts.
  */
 export function findIsolation(rootFolder?: string): Promise<Isolation> {
-  searched ??= tryAll(rootFolder);
+  searched ??= searchIsolation(rootFolder);
   return searched;
 }
 
 /** Replaces `findIsolation` in tests whose tools are scripts: a sandbox would hide the scripts' files. */
 export async function withoutSandbox(): Promise<void> {
-  const isolation = await tryAll(null);
+  const isolation = await searchIsolation(null);
   searched = Promise.resolve(isolation);
 }
 
-/** `rootFolder`: null to try no sandbox. */
-async function tryAll(rootFolder: string | undefined | null): Promise<Isolation> {
+/** Searches again. `rootFolder`: null to try no sandbox. */
+export async function searchIsolation(rootFolder: string | undefined | null): Promise<Isolation> {
   const hardLimits = parseHardLimits(await readFile("/proc/self/limits", "utf8").catch(() => ""));
   const none: Isolation = {
     sandbox: null,
