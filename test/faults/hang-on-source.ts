@@ -5,8 +5,8 @@ import { syncBuiltinESMExports } from "node:module";
 
 export const HANGING_SOURCE = "This source hangs the node that probes it.";
 
-const { execFile } = childProcess;
-childProcess.execFile = new Proxy(execFile, {
+const { spawn } = childProcess;
+childProcess.spawn = new Proxy(spawn, {
   apply(target, self, args: unknown[]) {
     const argv = Array.isArray(args[1]) ? args[1].map(String) : [];
     const paths = argv.flatMap((argument) => (argument.startsWith("file:") ? [argument.slice("file:".length)] : []));

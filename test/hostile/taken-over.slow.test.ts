@@ -39,7 +39,7 @@ let target: Target;
 
 async function open(): Promise<void> {
   testBed = await openChunkTestBed([CLIP, LONG_CLIP]);
-  target = { folder: testBed.folder, ffmpeg: REFERENCE_FFMPEG, prey: join(outside, "prey") };
+  target = { folder: testBed.folder, ffmpeg: REFERENCE_FFMPEG, prey: join(outside, "prey"), hasSandbox: true };
   await writeFile(join(testBed.folder, "subtitles.srt"), "1\n00:00:01,000 --> 00:00:02,500\nHello\n");
 }
 const close = () => testBed.close();
@@ -233,6 +233,6 @@ describe("without a sandbox, a compromised ffmpeg", () => {
     ([, act, { onlyInSandbox }]) => !onlyInSandbox && LINKS_AND_PIPES.some((allowed) => allowed === act),
   );
   it.each(cases)("in %s %s, and the node follows none", { timeout: 120_000 }, async (_name, act, { when, run }) => {
-    await run(await takenOver(act, when, target));
+    await run(await takenOver(act, when, { ...target, hasSandbox: false }));
   });
 });

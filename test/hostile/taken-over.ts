@@ -11,6 +11,8 @@ export type Target = {
   readonly ffmpeg: string;
   /** A file outside its folder that the program tries to read, write or expose. */
   readonly prey: string;
+  /** False without a sandbox, where the program itself can write to the prey. */
+  readonly hasSandbox: boolean;
 };
 
 /** Names of other files in the task's folder that the node might write or read. */
@@ -56,7 +58,7 @@ const PLAYLISTS = String.raw`for n in $names; do case $n in *.m3u8)
 /**
  * Writes the program and returns its path. It acts in runs whose arguments contain `when`; ffmpeg does the other runs.
  */
-export async function takenOver(act: Act, when: string, { folder, ffmpeg, prey }: Target): Promise<string> {
+export async function takenOver(act: Act, when: string, { folder, ffmpeg, prey, hasSandbox }: Target): Promise<string> {
   const path = join(folder, `taken-over-${act.replaceAll(/\W/g, "-")}-${when.replaceAll(/\W/g, "") || "always"}`);
   const isReal = ACTS[act].includes("real;");
   const script = `#!/bin/sh
@@ -65,7 +67,7 @@ real() { "${ffmpeg}" "$@"; }
 case "$*" in *'${when}'*) ;; *) exec "${ffmpeg}" "$@";; esac
 case $PWD in */tasks/*) ;;
 # A run without a folder of its own.
-/) echo own > "$prey"; chmod 644 "$prey"; ln -s "$prey" /input; cat "$prey"; exit 0;;
+/) ${hasSandbox ? 'echo own > "$prey"; chmod 644 "$prey"; ln -s "$prey" /input; cat "$prey"; ' : ""}exit 0;;
 *) exit 0;; esac
 args="$*"
 names=$(printf '%s\\n' "$args" | tr ' :=;|[],' '\\n' | sed 's|.*/||; s|%05d|00000|' | grep -E '^[A-Za-z0-9_-]+[.][a-z0-9]+$' | sort -u)
