@@ -19,9 +19,9 @@ const PIECES = [1_200_000, 1_000_000, 300_000].map((sizeBytes, at) => ({
   name: `inspect-1/source-0000${at + 1}`,
   sizeBytes,
 }));
+// The proxy must listen where this process can connect.
+beforeAll(withoutSandbox);
 beforeAll(async () => {
-  // The proxy must listen where this process can connect.
-  await withoutSandbox();
   bucket = await startScratchBucket();
   node = startTestNode(folder);
   let at = 0;

@@ -225,8 +225,9 @@ describe.skipIf(!sandbox)("in the sandbox, a compromised ffmpeg", () => {
 
 describe("without a sandbox, a compromised ffmpeg", () => {
   beforeAll(async () => {
-    await withoutSandbox();
+    const restore = await withoutSandbox();
     await open();
+    return restore;
   }, 120_000);
   afterAll(close);
   const cases = casesOf([]).filter(

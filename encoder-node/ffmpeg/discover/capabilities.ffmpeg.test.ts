@@ -3,7 +3,7 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it, onTestFinished } from "vitest";
 import { createLogger } from "#shared/log.ts";
 import { OPTIONAL_FILTERS, OPTIONAL_MUXERS } from "#shared/plan/command/capabilities.ts";
 import { SOFTWARE_ENCODERS } from "#shared/plan/encoders/software-encoders.ts";
@@ -66,7 +66,7 @@ few(0).each(await installed())("$tool.path can use every encoder that it lists",
 });
 
 it("tries working encoders once per build, and failed encoders at each start", async () => {
-  await withoutSandbox();
+  onTestFinished(await withoutSandbox());
   const calls = join(folder, "calls");
   const path = join(folder, "ffmpeg");
   const script = `#!/bin/sh\necho "$*" >> ${calls}\ncase "$*" in *libx265*) exit 1;; esac\n`;

@@ -20,8 +20,8 @@ const NO_DISPLAY = `echo '[AVHWDeviceContext @ 0x5] No VA display found for devi
 echo 'Device creation failed: -22.' >&2; exit 234`;
 
 const folder = fileFolder();
+beforeAll(withoutSandbox);
 beforeAll(async () => {
-  await withoutSandbox();
   await writeFile(join(folder, "card0"), "");
   for (const name of ["renderD129", "renderD128"]) await writeFile(join(folder, name), "");
 });

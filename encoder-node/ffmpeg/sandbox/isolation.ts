@@ -44,10 +44,16 @@ export function findIsolation(rootFolder?: string): Promise<Isolation> {
   return searched;
 }
 
-/** Replaces `findIsolation` in tests whose tools are scripts: a sandbox would hide the scripts' files. */
-export async function withoutSandbox(): Promise<void> {
-  const isolation = await searchIsolation(null);
-  searched = Promise.resolve(isolation);
+/**
+ * Replaces `findIsolation` in tests whose tools are scripts, until the returned function is called: a sandbox would hide
+ * the scripts' files.
+ */
+export async function withoutSandbox(): Promise<() => void> {
+  const before = searched;
+  searched = Promise.resolve(await searchIsolation(null));
+  return () => {
+    searched = before;
+  };
 }
 
 /** Searches again. `rootFolder`: null to try no sandbox. */

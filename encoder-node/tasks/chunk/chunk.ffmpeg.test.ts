@@ -26,8 +26,8 @@ let job: string;
 let ranged: Chunked["ranged"];
 let chunks: Chunked["chunks"];
 const ONE = [specOf({ format: "mp4:64x36" }, 0)];
+beforeAll(withoutSandbox);
 beforeAll(async () => {
-  await withoutSandbox();
   testBed = await openChunkTestBed(["ntsc.mp4"]);
   ({ job, ranged, chunks } = await chunkTasks(testBed, "ntsc.mp4", ONE));
 });

@@ -13,9 +13,9 @@ import { withEncodeSource } from "./encode-source.ts";
 const CLIP = noise(3_000_000);
 const folder = fileFolder();
 let node: TestNode;
-beforeAll(async () => {
-  // The work reads what the node serves.
-  await withoutSandbox();
+// The work reads what the node serves.
+beforeAll(withoutSandbox);
+beforeAll(() => {
   node = startTestNode(folder);
 });
 afterAll(async () => {
