@@ -1,6 +1,7 @@
 // Files that the command line and the local system read.
 import { readFileSync } from "node:fs";
 import type * as z from "zod";
+import { errorCode } from "#shared/log.ts";
 import { usageError } from "./exit.ts";
 
 /** Reads a file, or standard input for `-`. Throws a usage error that names the file. */
@@ -8,8 +9,7 @@ export function readText(path: string): string {
   try {
     return readFileSync(path === "-" ? 0 : path, "utf8");
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT")
-      throw usageError(`There is no file ${path}`);
+    if (errorCode(error) === "ENOENT") throw usageError(`There is no file ${path}`);
     throw usageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
 }

@@ -2,6 +2,7 @@
 // with hard links, which takes no time and no space.
 import { constants, copyFileSync, linkSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import { errorCode } from "#shared/log.ts";
 
 /** Left out: caches, counters of a minute, and the index that SQLite makes again from its log. */
 const LEFT_OUT = /^control-plane\/v3\/(cache|ratelimit)\/|-shm$/;
@@ -64,7 +65,7 @@ export function copyData(from: string, to: string, copied: Copied = new Map()): 
       rmSync(target, { force: true });
       copyOrLink(source, target, NEVER_CHANGED.test(file));
     } catch (error) {
-      if (!hasCode(error, "ENOENT")) throw error;
+      if (errorCode(error) !== "ENOENT") throw error;
       done.delete(file);
     }
   }
@@ -84,11 +85,8 @@ function copyOrLink(from: string, to: string, link: boolean): void {
       return linkSync(from, to);
     } catch (error) {
       // The target is on another file system, or the file system has no hard links.
-      if (!["EXDEV", "EPERM", "ENOTSUP"].some((code) => hasCode(error, code))) throw error;
+      if (!["EXDEV", "EPERM", "ENOTSUP"].includes(errorCode(error) ?? "")) throw error;
     }
   }
   copyFileSync(from, to, constants.COPYFILE_FICLONE);
 }
-
-export const hasCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && "code" in error && error.code === code;

@@ -2,12 +2,13 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
+import { errorCode } from "#shared/log.ts";
 import { VERSION } from "#shared/version.ts";
 import { ROOT } from "../home/constants.ts";
 import { readStackFile } from "../home/stack-file.ts";
 import { whileFrozen } from "../processes/frozen.ts";
 import { runningStackPid } from "../processes/process-record.ts";
-import { type Copied, copyData, hasCode } from "./data-files.ts";
+import { type Copied, copyData } from "./data-files.ts";
 import { appliedMigrations } from "./databases.ts";
 
 export const Manifest = z.object({
@@ -61,7 +62,7 @@ function earlyCopy(home: string, folder: string): Copied {
   try {
     return copyData(home, folder);
   } catch (error) {
-    if (!hasCode(error, "ENOENT")) throw error;
+    if (errorCode(error) !== "ENOENT") throw error;
     rmSync(folder, { recursive: true, force: true });
     return new Map();
   }

@@ -1,6 +1,6 @@
 // Limits the size of log files: copies a large file to an older file, and empties it.
 import { copyFileSync, rmSync, statSync, truncateSync } from "node:fs";
-import { messageOf } from "#shared/log.ts";
+import { errorCode, messageOf } from "#shared/log.ts";
 
 const MAX_BYTES = 16 * 2 ** 20;
 const CHECK_MS = 5000;
@@ -25,8 +25,7 @@ export function capLog(path: string, maxBytes = MAX_BYTES): void {
   truncateSync(path);
 }
 
-const isDiskFull = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && (error.code === "ENOSPC" || error.code === "EDQUOT");
+const isDiskFull = (error: unknown): boolean => ["ENOSPC", "EDQUOT"].includes(errorCode(error) ?? "");
 
 /** Caps a log every `everyMs` until the returned function is called. `notify` gets the first error. */
 export function keepLogShort(

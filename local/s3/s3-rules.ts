@@ -5,6 +5,7 @@ import { mkdir, rename, rm, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type S3rver from "@20minutes/s3rver";
 import S3Error from "@20minutes/s3rver/lib/models/error.js";
+import { errorCode } from "#shared/log.ts";
 import { isCleanPath } from "#shared/request/clean-path.ts";
 
 const invalidUri = (): S3Error => new S3Error("InvalidURI", "The path must not lead out of its bucket.");
@@ -109,7 +110,7 @@ export function patchStore(store: S3rver.Store): void {
       await deleteObject.call(store, bucket, key);
     } catch (error) {
       // A concurrent deletion has removed the empty folder of this object.
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+      if (errorCode(error) !== "ENOENT") throw error;
     }
   };
   // Content, size and headers are in three files. A reader must get all three from the same version.
