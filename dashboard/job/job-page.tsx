@@ -63,7 +63,7 @@ function Shown({ live, job }: { readonly live: LiveJob; readonly job: Job }) {
     job.completed_at === null ? endEstimate(live.samples.value, timeOf(job.created_at), serviceNow()) : null;
   return (
     <div class="job-page stack">
-      <JobHeader {...{ live, job, tasks, endsMs }} />
+      <JobHeader live={live} job={job} tasks={tasks} endsMs={endsMs} />
       <Problem error={live.error.value} retry={live.restart} />
       <Failures job={job} />
       {tasks === "gone" && (

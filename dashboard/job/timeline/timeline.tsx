@@ -88,7 +88,8 @@ export function Timeline({ job, book, commands, endsMs, playableSeconds }: Props
       <div class={names === 0 ? "tl-box narrow" : "tl-box"} ref={box} style={{ "--names": `${names}px` }}>
         {width > 0 && map && (
           <ChunkStrip
-            {...{ map, playableSeconds }}
+            map={map}
+            playableSeconds={playableSeconds}
             width={scale.width}
             selected={selected?.chunk?.number}
             hovered={hovered?.chunk?.number}
@@ -96,7 +97,16 @@ export function Timeline({ job, book, commands, endsMs, playableSeconds }: Props
         )}
         {width > 0 && bars.length > 0 && (
           <Chart
-            {...{ bars, rows, scale, zeroMs, nowMs, isLive, selected, select, hovered, hover }}
+            bars={bars}
+            rows={rows}
+            scale={scale}
+            zeroMs={zeroMs}
+            nowMs={nowMs}
+            isLive={isLive}
+            selected={selected}
+            select={select}
+            hovered={hovered}
+            hover={hover}
             phases={phasesOf(bars, createdMs, nowMs)}
             titleOf={(bar) => titleOf(bar, zeroMs, nowMs)}
             summary={`Timeline: ${summary}. Arrow keys go from attempt to attempt.`}
