@@ -16,7 +16,7 @@ const HELP: OptionSpec = { flags: "-h, --help", description: "Show help" };
 const flagsOf = ({ flags }: OptionSpec): readonly string[] =>
   flags.split(/[ ,]+/).filter((flag) => flag.startsWith("-"));
 
-/** Returns the words that may follow `typed`: the words after `copra`, of which the last is incomplete. */
+/** Returns the words that may complete the last word of `typed`, the words after `copra`. */
 export function offersFor(typed: readonly string[], { commands, groups, globals }: CommandTree): readonly Offer[] {
   const current = typed.at(-1) ?? "";
   const before = typed.slice(0, -1);

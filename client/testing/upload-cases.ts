@@ -14,7 +14,7 @@ export const UPLOAD_CASES = Object.entries<Case[1]>({
       ["POST", "PUT"],
     );
   },
-  "a file is sent in parts, of which those that fail are sent again": async (origin) => {
+  "a file is sent in parts, and failed parts are sent again": async (origin) => {
     const { copra, requests } = scenario(origin, "upload");
     const sent: number[] = [];
     const upload = await copra.uploads.send(new Blob([CONTENT]), {

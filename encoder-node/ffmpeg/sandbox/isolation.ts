@@ -70,8 +70,7 @@ export async function searchIsolation(rootFolder: string | undefined | null): Pr
   if (process.platform !== "linux") return { ...none, reason: `there is no isolation on ${process.platform}` };
   if (!isKnownMachine(process.arch)) return { ...none, reason: `there is no isolation on ${process.arch}` };
   const hasProgram = await works([]);
-  const finding = rootFolder === null ? NOT_TRIED : findSandbox(rootFolder, hardLimits);
-  const { sandbox, reason } = await finding;
+  const { sandbox, reason } = rootFolder === null ? NOT_TRIED : await findSandbox(rootFolder, hardLimits);
   if (sandbox) return { ...none, sandbox, hasProgram };
   const unshareNetwork = await firstWorking(UNSHARE_NETWORK);
   return { ...none, reason, hasProgram, unshareNetwork, dropPrivileges: await firstWorking([DROP_PRIVILEGES]) };

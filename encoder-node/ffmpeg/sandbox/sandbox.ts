@@ -139,22 +139,10 @@ function rootSteps({ privilege, rootFolder, hasProc, mounts: common }: Sandbox, 
 }
 
 /** Signals that end a program. The sandbox reports them as exit codes from 129 on, as shells do. */
-const FATAL_SIGNALS = [
-  ...[
-    "SIGHUP",
-    "SIGINT",
-    "SIGQUIT",
-    "SIGILL",
-    "SIGTRAP",
-    "SIGABRT",
-    "SIGBUS",
-    "SIGFPE",
-    "SIGKILL",
-    "SIGUSR1",
-    "SIGSEGV",
-  ],
-  ...["SIGUSR2", "SIGPIPE", "SIGALRM", "SIGTERM", "SIGXCPU", "SIGXFSZ", "SIGSYS"],
-] as readonly NodeJS.Signals[];
+const FATAL_SIGNALS = (
+  "SIGHUP SIGINT SIGQUIT SIGILL SIGTRAP SIGABRT SIGBUS SIGFPE SIGKILL SIGUSR1 " +
+  "SIGSEGV SIGUSR2 SIGPIPE SIGALRM SIGTERM SIGXCPU SIGXFSZ SIGSYS"
+).split(" ") as NodeJS.Signals[];
 const SIGNALS = new Map(FATAL_SIGNALS.map((signal) => [128 + constants.signals[signal], signal]));
 
 /**

@@ -172,7 +172,7 @@ export class SourceFile {
     });
   }
 
-  /** Until the returned function is called, the bytes of the file stay those of one version. */
+  /** Keeps the version of the file until the returned function is called. */
   hold(): () => void {
     let isHeld = true;
     this.#holds += 1;

@@ -83,7 +83,7 @@ export class SourceRequests {
     const response = await this.#request(piece, { range: "bytes=0-0" }, signal);
     const { statusCode, headers, body } = response;
     body.on("error", () => undefined).destroy();
-    const version = this.#versions[0] ?? { totalBytes: null, validator: null };
+    const version = this.#versionOf({ piece: 0 });
     const reading = readResponse(statusCode, headers, { received: 0, ...version });
     // An empty file has no first byte.
     if (reading.kind === "http-error" && statusCode !== 416) throw httpFailure(response);
@@ -133,7 +133,7 @@ export class SourceRequests {
     }
   }
 
-  #versionOf({ piece }: Part): FileVersion {
+  #versionOf({ piece }: Pick<Part, "piece">): FileVersion {
     return this.#versions[piece] ?? { totalBytes: null, validator: null };
   }
 
