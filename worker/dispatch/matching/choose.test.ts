@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseLeaseId } from "#shared/ids.ts";
-import { Chooser } from "./choose.ts";
+import { bandsOf, Chooser } from "./choose.ts";
 import type { ConnectedNode } from "./nodes/connected-node.ts";
 import { Roster } from "./nodes/roster.ts";
 import { shareOf } from "./shares.ts";
@@ -136,4 +136,26 @@ describe("choice of tickets and nodes", () => {
     expect(opensAt([later, ticket("l", { notBefore: NOW + 5 })])).toBe(NOW + 5);
     expect(opensAt([later])).toBe(NOW + 60_000);
   });
+});
+
+const MINUTE = 60_000;
+it.each<[string, Partial<Ticket>, number, [within: number, among: number]]>([
+  ["of priority -50", { priority: -50 }, 0, [0, 2]],
+  ["of priority -31", { priority: -31 }, 0, [0, 2]],
+  ["of priority -30", { priority: -30 }, 0, [1, 2]],
+  ["of priority -11", { priority: -11 }, 0, [1, 2]],
+  ["of priority -10", { priority: -10 }, 0, [2, 2]],
+  ["of priority 9", { priority: 9 }, 0, [2, 2]],
+  ["of priority 10", { priority: 10 }, 0, [3, 2]],
+  ["of priority 29", { priority: 29 }, 0, [3, 2]],
+  ["of priority 30", { priority: 30 }, 0, [4, 2]],
+  ["of priority 50", { priority: 50 }, 0, [4, 2]],
+  ["that waits for almost 15 minutes", { priority: -50 }, 15 * MINUTE - 1, [0, 2]],
+  ["that waits for 15 minutes", { priority: -50 }, 15 * MINUTE, [1, 2]],
+  ["that waits for a day", { priority: -50 }, 24 * 60 * MINUTE, [4, 2]],
+  ["of an account with the priority 9", { priority: 50, maxPriority: 9 }, 0, [4, 2]],
+  ["of an account with the priority 10", { priority: 50, maxPriority: 10 }, 0, [4, 3]],
+  ["of an account with a higher priority", { priority: -50, maxPriority: 50 }, 15 * MINUTE, [1, 1]],
+])("puts a ticket %s into its bands", (_, changes, waitedMs, [within, among]) => {
+  expect(bandsOf(ticket("j", changes), NOW + waitedMs)).toEqual({ within, among });
 });
