@@ -3,7 +3,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { expect, it } from "vitest";
-import { ERRORS } from "#shared/errors.ts";
+import { ERRORS, type ErrorTraits } from "#shared/errors.ts";
 import { CONTAINERS_BY_NAME } from "#shared/format/containers.ts";
 import { parseFormat } from "#shared/format/parse-format.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
@@ -64,7 +64,21 @@ it("reaches every page by links from the README", () => {
   expect(PAGES.filter((page) => !reached.has(page))).toEqual([]);
 });
 
+const TROUBLESHOOTING = readFileSync(join(ROOT, "docs", "troubleshooting.md"), "utf8");
+
 it("explains all error codes on the page about troubleshooting", () => {
-  const page = readFileSync(join(ROOT, "docs", "troubleshooting.md"), "utf8");
-  expect(Object.keys(ERRORS).filter((code) => !page.includes(`\`${code}\``))).toEqual([]);
+  expect(Object.keys(ERRORS).filter((code) => !TROUBLESHOOTING.includes(`\`${code}\``))).toEqual([]);
+});
+
+/** Failures that fail the input only if an inspection finds them: later they fail an output. */
+const OF_INSPECTIONS = ["input_codec_not_supported", "input_encrypted"];
+it.each<[heading: string, scopes: readonly string[], others: readonly string[]]>([
+  ["An input fails", ["input"], OF_INSPECTIONS],
+  ["An output fails", ["output", "job"], []],
+])("explains below the heading %s the codes with the scopes %j", (heading, scopes, others) => {
+  const section = TROUBLESHOOTING.split(/^## /m).find((text) => text.startsWith(heading)) ?? "";
+  const codes = Object.entries<ErrorTraits>(ERRORS).filter(([code]) => section.includes(`\`${code}\``));
+  expect(codes.length).toBeGreaterThan(5);
+  const misplaced = codes.filter(([code, { scope }]) => !scopes.includes(scope) && !others.includes(code));
+  expect(misplaced.map(([code]) => code)).toEqual([]);
 });
