@@ -192,6 +192,16 @@ describe("a key that expires", () => {
   });
 
   it.each([
+    ["in an hour", 1, 1],
+    ["in a month", 720, 12],
+  ])("has sessions until its end, and for twelve hours at most: it ends %s", async (_, hours, expected) => {
+    const key = await newKey({ expires_at: new Date(Date.now() + hours * 3_600_000).toISOString() });
+    const headers = { "sec-fetch-site": "same-origin", ...basic(key) };
+    const { body } = await send("/v2/session", { method: "POST", headers });
+    expect(Math.round((Date.parse(body.expires_at) - Date.now()) / 3_600_000)).toBe(expected);
+  });
+
+  it.each([
     ["an end in the past", { expires_at: "2020-01-01T00:00:00Z" }],
     ["an end without a time zone", { expires_at: "2100-01-01T00:00:00" }],
     ["an unknown scope", { scopes: ["jobs:write"] }],
