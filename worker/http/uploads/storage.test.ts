@@ -293,6 +293,22 @@ describe("reading from the built-in storage", () => {
     else expect(await read.json()).toMatchObject({ status: "error" });
   });
 
+  it("serves no bytes of an object that replaces the described object", async () => {
+    const url = await (await folder()).keep("a.bin", 10);
+    const { STORAGE: bucket } = env;
+    if (!bucket) throw new Error("The tests have no bucket");
+    const replacedBetween = {
+      head: (key: string) => bucket.head(key),
+      get: async (key: string, options: R2GetOptions) => {
+        await bucket.put(key, new Uint8Array(10).fill(255));
+        return await bucket.get(key, options);
+      },
+    } as R2Bucket;
+    const read = await app.request(url, { headers: { range: "bytes=2-4" } }, { ...env, STORAGE: replacedBetween });
+    expect([read.status, await read.json()]).toMatchObject([503, { error_code: "service_unavailable" }]);
+    expect(read.headers.get("cache-control")).not.toMatch(/max-age=[1-9]/);
+  });
+
   it("finds nothing outside the folder of a job", async () => {
     const { id, keep } = await folder();
     await keep("a.mp4", 1);
