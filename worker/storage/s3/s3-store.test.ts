@@ -236,4 +236,17 @@ describe("a rejection by S3", () => {
     expect(error).toMatchObject({ code: "storage_unreachable", ...expected });
     expect(isUploadLost(error)).toBe(isLost);
   });
+
+  it.each<[string, number, string, string | null]>([
+    ["has no permission", 403, failed("AccessDenied"), "storage_denied"],
+    ["is unavailable", 503, failed("SlowDown"), "storage_unreachable"],
+    ["has no such upload", 404, failed("NoSuchUpload"), null],
+  ])(
+    "reports that an upload is not aborted, unless the upload is gone: the storage %s",
+    async (_, status, body, code) => {
+      const { store } = await opened(responding(status, body));
+      const result = await store.abort(LARGE.objectName, "id").catch(({ code }: { code: string }) => code);
+      expect(result ?? null).toBe(code);
+    },
+  );
 });
