@@ -131,6 +131,23 @@ describe("conditions", () => {
     expect(verdict(text)).toMatch(message);
   });
 
+  const nested = (depth: number): string => `${"(".repeat(depth)}1 = 1${")".repeat(depth)}`;
+  it.each<[string, text: string, rejection: RegExp | null]>([
+    ["as many comparisons with AND as fit", Array(240).fill("1=1").join(" AND "), null],
+    ["as many comparisons with OR as fit", Array(260).fill("1=1").join(" OR "), null],
+    ["many comparisons in brackets", Array(180).fill("(1=1)").join(" AND "), null],
+    ["many negations", Array(150).fill("NOT 1=2").join(" AND "), null],
+    ["49 brackets around a comparison", nested(49), null],
+    ["50 brackets around a comparison", nested(50), /nested too deeply/],
+    ["49 negations of a comparison", `${"NOT ".repeat(48)}1 = 1`, null],
+    ["50 negations of a comparison", `${"NOT ".repeat(50)}1 = 1`, /nested too deeply/],
+    ["2,000 characters", `1 = 1${" ".repeat(1995)}`, null],
+    ["2,001 characters", `1 = 1${" ".repeat(1996)}`, /2000 characters/],
+  ])("limits depth and length, not the number of comparisons: %s", (_, text, rejection) => {
+    if (rejection === null) expect(verdict(text)).toBe(true);
+    else expect(verdict(text)).toMatch(rejection);
+  });
+
   it("never throws for any text", () => {
     const tokens = fc.constantFrom(
       "{{ input.width }}",
