@@ -6,6 +6,7 @@ import { ALL_SOFTWARE } from "../encoders/software-encoders.ts";
 import { chooseTracks, type VideoTrack } from "../source/source-tracks.ts";
 import type { TargetFormat } from "./color-conversion.ts";
 import { filterFailure, filterNeeds } from "./filter-needs.ts";
+import { fixedSizeFilters } from "./frame-geometry.ts";
 import { planVideoFilters, type VideoFilterOptions } from "./video-filters.ts";
 
 const HD: Omit<ProbedStream, "index"> = {
@@ -179,4 +180,24 @@ test("fails to convert HDR without the filters, and keeps 10 bits", () => {
   expect(graph({ source: HDR, filters: [] })).toEqual(failure);
   expect(graph({ source: HDR, spec: { watermark }, target: TEN_BITS, filters: ["overlay"] })).toEqual(failure);
   expect(graph({ source: HDR, target: TEN_BITS, filters: [] })).toContain("format=yuv420p10le");
+});
+
+// ffmpeg rotates frames before all filters.
+test.each([
+  [0, {}, "1920:1080"],
+  [90, {}, "1080:1920"],
+  [-90, {}, "1080:1920"],
+  [180, {}, "1920:1080"],
+  [-180, {}, "1920:1080"],
+  [270, {}, "1080:1920"],
+  [0, PAL, "720:576"],
+  [90, PAL, "576:720"],
+  [180, PAL, "720:576"],
+])("fixes the size of frames that ffmpeg has rotated by %i°: %j", (rotation, size, expected) => {
+  const probe = { streams: [{ ...HD, ...size, side_data_list: [{ rotation }], index: 0 }], format: {} };
+  const { video } = chooseTracks(probe);
+  const [scale, pad] = video ? fixedSizeFilters(video) : [];
+  const [width, height] = expected.split(":");
+  expect(pad).toBe(`pad=${expected}:-1:-1:eval=frame`);
+  expect(scale).toMatch(new RegExp(`^scale=w='if\\([^']*\\),${width},[^']*':h='if\\([^']*\\),${height},[^']*'`));
 });
