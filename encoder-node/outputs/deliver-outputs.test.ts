@@ -104,3 +104,30 @@ it("stops uploads when the work is aborted", async () => {
   await expect(finished).rejects.toThrow("cancelled");
   await delivery.stop();
 });
+
+it("stores and reports nothing before the source is verified", async () => {
+  const verified = Promise.withResolvers<void>();
+  const reported: number[] = [];
+  const deps = depsOf(async (reports) => reported.push(...outputsOf(reports)) > 0);
+  const delivery = openDelivery(3, deps, verified.promise);
+  delivery.add([await encodedOutput(0), { output: 1, failure }]);
+  // By now, an output of a verified source would be stored: a later output is.
+  const later = openDelivery(1, deps);
+  later.add([await encodedOutput(2)]);
+  await later.finish();
+  expect([stored, reported]).toEqual([["/2"], []]);
+  verified.resolve();
+  await vi.waitFor(() => expect(reported.toSorted()).toEqual([0, 1]));
+  expect(stored).toEqual(["/2", "/0"]);
+  await delivery.stop();
+});
+
+it("stores and reports nothing of a source that changed during the encode", async () => {
+  const report = vi.fn(async () => true);
+  const changed = new Error("The source has changed");
+  const verified = Promise.reject<void>(changed);
+  const delivery = openDelivery(2, depsOf(report), verified);
+  delivery.add([await encodedOutput(0), { output: 1, failure }]);
+  await expect(delivery.finish()).rejects.toBe(changed);
+  expect([stored, report.mock.calls]).toEqual([[], []]);
+});
