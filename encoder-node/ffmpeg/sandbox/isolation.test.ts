@@ -89,6 +89,7 @@ describe.skipIf(!sandbox).each(USERS)("a program in place of ffmpeg, on a node t
     });
     expect(seen.written).toEqual([folder]);
     expect(seen.read).toEqual([source]);
+    expect(seen.changed).toEqual([]);
     expect(seen.hasUserNamespace).toBe(false);
     expect(seen.processes).toEqual([]);
     expect(seen.interfaces).toEqual(["lo"]);

@@ -1,6 +1,6 @@
 // Runs a program in place of ffmpeg that reports the files, folders and ports that it can reach. Also a program
 // (`node inside-sandbox.ts <folder> <network>`) that prints the report, so that tests can run it as another user.
-import { mkdir, mkdtemp, readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readFile, stat, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -16,11 +16,13 @@ export type Inside = {
   readonly env: readonly string[];
   readonly processes: readonly string[];
   readonly interfaces: readonly string[];
-  /** Folders that it could write to, files that it could read, and ports of 127.0.0.1 that accepted a connection. */
+  /** Folders that it could write to, files that it could read, and files that it could change. */
   readonly written: readonly string[];
   readonly read: readonly string[];
+  readonly changed: readonly string[];
   /** True if it could create a user namespace. */
   readonly hasUserNamespace: boolean;
+  /** Ports of 127.0.0.1 that accepted a connection. */
   readonly reached: readonly number[];
 };
 
@@ -45,6 +47,7 @@ const nameOf = (pid) => { try { return text("/proc/" + pid + "/comm").trim(); } 
     interfaces: text("/proc/net/dev").split("\\n").slice(2).flatMap((line) => line.includes(":") ? line.split(":")[0].trim() : []),
     written: writes.filter((folder) => succeeds(() => fs.writeFileSync(path.join(folder, "written"), ""))),
     read: reads.filter((file) => succeeds(() => fs.readFileSync(file))),
+    changed: reads.filter((file) => succeeds(() => fs.appendFileSync(file, "x"))),
     hasUserNamespace: succeeds(() => execFileSync("unshare", ["--user", "true"], { stdio: "ignore" })),
     reached,
   }));
@@ -66,6 +69,8 @@ export async function inspectSandbox(home: string, kind: "none" | "loopback"): P
   for (const other of others) await mkdir(other, { recursive: true, mode: 0o700 });
   const secrets = others.map((other) => join(other, "secret"));
   for (const path of [source, ...secrets]) await writeFile(path, "secret", { mode: 0o600 });
+  // Only the sandbox keeps a run from changing its source.
+  await chmod(source, 0o666);
   const [stranger, proxy] = [await serve(), await startRangeProxy()];
   const input = proxy.open({ sizeBytes: 1, reader: () => ({ read: async () => 0 }) });
   const ports = [portOf(stranger), Number(new URL(input.url).port)];
