@@ -10,7 +10,7 @@ import type { NeededFrame, PlannedOutput } from "#shared/plan/outputs/output-pla
 import { type PlannedTrack, toleranceMs } from "#shared/plan/source/output-length.ts";
 import { ownLengthMs } from "#shared/plan/source/track-length.ts";
 import { DECODED_STEP_MS, DECODED_TIMES, lastDecodedMs } from "#shared/plan/thumbnails/decoded-times.ts";
-import type { TaskOf } from "#shared/protocol/tasks.ts";
+import type { Tool } from "../ffmpeg/discover/locate.ts";
 import type { Publication } from "../publish/publication.ts";
 import type { Publications } from "../publish/publisher.ts";
 import { type MadeVideo, madeVideos } from "../quality/made-video.ts";
@@ -28,7 +28,6 @@ import {
   probeResult,
   uploadable,
 } from "../upload/made-file.ts";
-import type { TaskDeps } from "../workspace/task-deps.ts";
 
 export type MadeOutput = {
   output: number;
@@ -36,7 +35,7 @@ export type MadeOutput = {
   probe: MediaProbe | null;
   /** The encoder's name in ffmpeg; absent for images. */
   encoder?: string;
-  /** Note for the client about how the output was made, in one sentence. */
+  /** Sentences for the client about how the output was made. */
   note?: string;
   /** The search for the rate factors of requested VMAFs; absent without any. */
   targets?: TargetMetadata[];
@@ -56,20 +55,35 @@ export type FailedOutput = { output: number; failure: Failure };
 
 /** The result of one run of ffmpeg. */
 export type RunResult = {
-  readonly task: Pick<TaskOf<"encode">, "outputs">;
+  readonly specs: readonly OutputSpec[];
   readonly files: RunFiles;
   readonly publications: Publications;
   /** By output: files that were uploaded while they were written; absent: none. */
   readonly uploads?: ReadonlyMap<number, EarlyUpload>;
 };
 
+/** Adds a sentence to the note of an output. */
+export function withNote<Made extends MadeOutput | FailedOutput>(made: Made, note: string | undefined): Made {
+  if (note === undefined || "failure" in made) return made;
+  return { ...made, note: made.note === undefined ? note : `${made.note} ${note}` };
+}
+
+type CheckDeps = { readonly ffprobe: Tool; readonly signal: AbortSignal };
+
 /** Checks the files of an output, or the tracks of a stream. Returns a failure when they are not as planned. */
-export async function checkOutput(
+export const checkOutput = async (
   planned: PlannedOutput,
-  { task, files: runFiles, publications, uploads }: RunResult,
-  deps: TaskDeps,
+  result: RunResult,
+  deps: CheckDeps,
+): Promise<MadeOutput | FailedOutput> => withNote(await checkFiles(planned, result, deps), planned.note);
+
+async function checkFiles(
+  planned: PlannedOutput,
+  { specs, files: runFiles, publications, uploads }: RunResult,
+  deps: CheckDeps,
 ): Promise<MadeOutput | FailedOutput> {
   const { output, growing } = planned;
+  const spec = specs.find(({ index }) => index === output);
   const early = uploads?.get(output);
   early?.halt();
   const publication = publications.get(output);
@@ -77,13 +91,11 @@ export async function checkOutput(
     if (publication) {
       await publication.check();
       const videos = madeVideos(planned, runFiles.folder);
-      const dropped = droppedVariants(task.outputs.find(({ index }) => index === output));
-      return { output, files: [], probe: null, publication, videos, ...dropped };
+      return { output, files: [], probe: null, publication, videos, ...droppedVariants(spec) };
     }
     const files = await Promise.all(planned.files.map((name) => madeFile(runFiles.pathOf(name))));
     const [first] = files;
-    const isImage = task.outputs.some(({ index, type }) => index === output && type === "image");
-    if (isImage) {
+    if (spec?.type === "image") {
       if (planned.neededFrame) await checkDecoded(planned.neededFrame, runFiles);
       const probe = first ? await probeSmallFile(deps.ffprobe, first.path, deps.signal) : null;
       return { output, files, probe };
@@ -179,7 +191,7 @@ type MadeTracks = { readonly path: string; readonly probe: MediaProbe };
 async function checkTrackEnds(
   planned: readonly PlannedTrack[],
   { path, probe }: MadeTracks,
-  { ffprobe, signal }: Pick<TaskDeps, "ffprobe" | "signal">,
+  { ffprobe, signal }: CheckDeps,
 ): Promise<void> {
   const doubtful = planned.filter((track) => !isLongEnough(track, statedEndMs(streamOf(track, probe), probe)));
   if (doubtful.length === 0) return;

@@ -66,6 +66,7 @@ export function openDelivery(count: number, taskDeps: TaskDeps, verified: Promis
   return {
     add(outputs) {
       for (const output of smallestFirst(outputs)) {
+        if ("failure" in output) deps.log.warn("output failed", failureFields(output));
         meter.expect(bytesOf(output));
         const delivering = deliver(output);
         // `finish` handles the rejection, which may be much later.
@@ -85,6 +86,8 @@ export function openDelivery(count: number, taskDeps: TaskDeps, verified: Promis
     },
   };
 }
+
+const failureFields = ({ output, failure: { code, message } }: FailedOutput) => ({ output, code, error: message });
 
 /** Returns the report of a stored output, with its quality if that is measured. */
 async function withQuality(report: OutputReport, { quality }: MadeOutput, signal: AbortSignal): Promise<OutputReport> {
@@ -116,26 +119,13 @@ async function uploaded(encoded: MadeOutput, deps: StoreDeps, trace: TaskTrace):
 }
 
 /** Stores all files of an output. Throws AppError `storage_*`, and as `requestUploads` does. */
-async function stored(encoded: MadeOutput, deps: StoreDeps): Promise<OutputReport> {
-  const { output, publication, probe, files } = encoded;
-  if (!publication) {
-    return { status: "made", output, files: await storeFiles(output, files, deps), probe, ...described(encoded) };
-  }
+async function stored(
+  { output, publication, probe, files, videos: _, quality: _quality, ...described }: MadeOutput,
+  deps: StoreDeps,
+): Promise<OutputReport> {
+  if (!publication)
+    return { status: "made", output, files: await storeFiles(output, files, deps), probe, ...described };
   const result = await publication.finish((bytes) => deps.meter.update(publication, bytes));
   if (!result.ok) return failed({ output, failure: result.error });
-  return { status: "made", output, probe: null, ...result.value, ...described(encoded) };
+  return { status: "made", output, probe: null, ...result.value, ...described };
 }
-
-const described = ({
-  encoder,
-  note,
-  targets,
-  loudness,
-  dropped,
-}: MadeOutput): Pick<MadeOutput, "encoder" | "note" | "targets" | "loudness" | "dropped"> => ({
-  ...(encoder ? { encoder } : {}),
-  ...(note ? { note } : {}),
-  ...(targets ? { targets } : {}),
-  ...(loudness ? { loudness } : {}),
-  ...(dropped ? { dropped } : {}),
-});

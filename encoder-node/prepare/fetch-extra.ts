@@ -12,6 +12,7 @@ import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import type { AudioFile } from "#shared/plan/source/source-tracks.ts";
 import { err, ok, type Result } from "#shared/result.ts";
 import type { Tool } from "../ffmpeg/discover/locate.ts";
+import type { FailedOutput } from "../outputs/check-output.ts";
 import { fetchSource } from "../source/fetch/fetch-source.ts";
 import { probeSource } from "../source/probe/probe-source.ts";
 import { runFfprobe } from "../source/probe/run-ffprobe.ts";
@@ -77,6 +78,19 @@ function reasonOf({ code, message }: AppError, { maxBytes, expected }: Extra): s
   }
 }
 
+/** The outputs that need a file which cannot be used. `urlsOf`: the files that an output needs. */
+export const lackingFiles = (
+  outputs: readonly OutputSpec[],
+  urlsOf: (spec: OutputSpec) => readonly string[],
+  fetched: ReadonlyMap<string, Result<unknown>>,
+): FailedOutput[] =>
+  outputs.flatMap((spec) => {
+    const broken = urlsOf(spec)
+      .map((url) => fetched.get(url))
+      .find((file) => file?.ok === false);
+    return broken && !broken.ok ? [{ output: spec.index, failure: broken.error }] : [];
+  });
+
 // Fetches the files of audio tracks with a URL to this node's disk, each once, and probes them.
 
 /** Hours of uncompressed audio. */
@@ -122,6 +136,10 @@ const AUDIO = {
 } as const;
 
 // Fetches the watermarks of a task to this node's disk, each once, and checks that each is an image.
+
+/** URL of an output's watermark, if it has one. */
+export const watermarkUrls = (spec: OutputSpec): string[] =>
+  "watermark" in spec && spec.watermark ? [spec.watermark.url] : [];
 
 /** A logo of a few hundred pixels has a few kilobytes. */
 const MAX_WATERMARK_BYTES = 20e6;

@@ -24,14 +24,14 @@ import {
   TRIAL_FILE,
 } from "#shared/plan/loudness/plan-measurement.ts";
 import { limitedSeconds, readLoudness } from "#shared/plan/loudness/read-measurement.ts";
-import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
 import { type AudioFile, chooseTracks, type SourceTracks } from "#shared/plan/source/source-tracks.ts";
 import { readEnd, readText } from "../run-files/open-file.ts";
 import { RunFiles } from "../run-files/run-files.ts";
+import type { ServedSource } from "../workspace/read-ranged.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
 import { type RunDeps, runOnSource } from "./run-planned.ts";
 
-export type LoudnessWork = RunInputs & {
+export type LoudnessWork = ServedSource & {
   readonly probe: MediaProbe;
   readonly audioFiles?: readonly AudioFile[];
   /** The workspace. */
@@ -181,7 +181,7 @@ const loudnessIn = async (files: RunFiles, at: number): Promise<MeasuredLoudness
 
 /** Runs one command, uses its files and removes them. */
 async function withFiles<Value>(
-  work: Pick<LoudnessWork, "folder" | "source" | "loopbackOptions">,
+  work: ServedSource & Pick<LoudnessWork, "folder">,
   run: PlannedRun,
   deps: Deps,
   use: (files: RunFiles) => Promise<Value>,

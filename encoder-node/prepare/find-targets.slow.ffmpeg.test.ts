@@ -5,12 +5,11 @@ import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import { parseOutputs } from "#shared/request/outputs/outputs-section.ts";
 import { fileFolder } from "../../test/fixtures.ts";
 import { probeSource } from "../source/probe/probe-source.ts";
-import { withoutSimilar } from "../tasks/encode/encode-outputs.ts";
 import { makeClip, REFERENCE_FFMPEG, tested } from "../testing/plan-runs.ts";
 import { silentLog } from "../testing/silent-log.ts";
 import { NO_TRACE } from "../tracing/task-trace.ts";
 import { CommandLog } from "../workspace/command-log.ts";
-import { findTargets } from "./find-targets.ts";
+import { findTargets, withoutSimilar } from "./find-targets.ts";
 
 const folder = fileFolder();
 let source = "";
@@ -94,7 +93,7 @@ it("finds variants that save few bits, in streams that drop such variants", asyn
       { ...stream, path: "/some", drop_similar_variants: true },
     ],
   });
-  const dropped = withoutSimilar({ kind: "encode", sourceUrl: source, probe, outputs }, targets).map((spec) =>
+  const dropped = withoutSimilar({ probe, outputs }, targets).map((spec) =>
     spec.type === "httpstream" ? spec.dropped?.map(({ track, width, above }) => [track, width, above.track]) : null,
   );
   expect(dropped).toEqual([undefined, [["172p", 304, "180p"]]]);

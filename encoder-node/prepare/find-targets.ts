@@ -6,18 +6,18 @@ import { gridSeconds } from "#shared/plan/command/keyframe-grid.ts";
 import type { EncodedVideo } from "#shared/plan/encoders/video-encode-options.ts";
 import { isEncodedVideo } from "#shared/plan/outputs/plan-file.ts";
 import { asFile } from "#shared/plan/outputs/plan-stream-tracks.ts";
-import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
 import { chooseTracks, type SourceTracks, type VideoTrack } from "#shared/plan/source/source-tracks.ts";
 import { variantsFor } from "#shared/plan/streams/stream-variants.ts";
 import type { SearchedVideo } from "#shared/plan/vmaf/plan-probes.ts";
 import type { KeyframeGroup } from "#shared/plan/vmaf/sample-windows.ts";
+import { similarVideos } from "#shared/plan/vmaf/similar-videos.ts";
 import type { Encoded } from "../outputs/deliver-outputs.ts";
 import { readKeyframeGroups } from "../quality/keyframe-groups.ts";
 import { type SearchDeps, searchRateFactors } from "../quality/search-rate-factor.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
-import { type RunDeps, runIn } from "./run-planned.ts";
+import { type ReadInputs, type RunDeps, runIn } from "./run-planned.ts";
 
-export type TargetWork = RunInputs & {
+export type TargetWork = ReadInputs & {
   readonly probe: MediaProbe;
   /** The workspace. */
   readonly folder: string;
@@ -58,8 +58,9 @@ export async function findTargets(
     const [first] = videos;
     if (!first) continue;
     const unique = [...new Map(videos.map((video) => [searchOf(video), video])).values()];
+    const { network, burns } = work;
     const run: SearchDeps["run"] = async (planned, cwd, reads) =>
-      (await runIn(cwd, planned, () => undefined, { ...deps, reads })) === null;
+      (await runIn(cwd, planned, () => undefined, { ...deps, reads, network, burns })) === null;
     const results = await searchRateFactors(
       { ...work, videos: unique, range: first.range, groups },
       { ...deps, folder: work.folder, run },
@@ -81,6 +82,23 @@ export async function findTargets(
   };
   const kbpsOf = (output: number, video: EncodedVideo): number | null => kbps.get(keyOf(output, video)) ?? null;
   return { outputs: specs, reports, kbpsOf, withTargets };
+}
+
+/**
+ * Returns the outputs with their rate factors. Streams that drop similar variants know which variants these are:
+ * videos that save few bits are left out before anything is encoded.
+ */
+export function withoutSimilar(
+  { probe, outputs }: { readonly probe: MediaProbe; readonly outputs: readonly OutputSpec[] },
+  { outputs: searched, kbpsOf }: FoundTargets,
+): OutputSpec[] {
+  const source = chooseTracks(probe);
+  return searched.map((spec) => {
+    const requested = outputs.find(({ index }) => index === spec.index);
+    if (spec.type !== "httpstream" || requested?.type !== "httpstream") return spec;
+    const dropped = similarVideos(requested, source, (_, video) => kbpsOf(spec.index, video));
+    return dropped.length > 0 ? { ...spec, dropped } : spec;
+  });
 }
 
 /** Groups of samples, for a whole source on this node's disk: a chunk has room for a sample or two. */

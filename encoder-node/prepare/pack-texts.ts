@@ -96,6 +96,19 @@ export async function packTexts(
   return { path: files.pathOf(packedFile(spec.container)), traits: texts };
 }
 
+/** The subtitles of a video with the traits that were found; none if its input has none of them. */
+export function withPackedTexts(spec: OutputSpec, packed: PackedTexts | undefined): OutputSpec {
+  if (spec.type !== "video") return spec;
+  const { subtitles: _, ...plain } = spec;
+  if (!packed) return plain;
+  const subtitles = packed.traits.map(({ default: isDefault, isForced = false, isCaptions = false }) => ({
+    default: isDefault,
+    forced: isForced,
+    kind: isCaptions ? ("captions" as const) : ("subtitles" as const),
+  }));
+  return { ...plain, subtitles };
+}
+
 /** Writes a file with the extension of its format, and returns its path. */
 export async function writtenAs(format: TextContainer, text: WebVtt, stem: string): Promise<string> {
   const path = `${stem}.${format}`;

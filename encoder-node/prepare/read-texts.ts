@@ -7,7 +7,6 @@ import { isChannel } from "#shared/job/subtitles.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { sourceFacts } from "#shared/media/source-facts.ts";
 import { BITMAPS_ORIGIN_MS } from "#shared/plan/filters/burn-in.ts";
-import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
 import type { Channels } from "#shared/plan/text/choose-texts.ts";
 import { bitmapData, bitmapVideo, planBitmapData, planBitmaps } from "#shared/plan/text/plan-bitmaps.ts";
 import { CAPTION_TIMES, CAPTION_UNITS, planCaptions } from "#shared/plan/text/plan-captions.ts";
@@ -27,6 +26,7 @@ import { canvasShape, canvasSize } from "../text/burn-in/bitmap-canvas.ts";
 import type { TrackBitmaps } from "../text/burn-in/burn-files.ts";
 import { isolated } from "../text/parsing/isolated.ts";
 import { readOwnFile } from "../upload/made-file.ts";
+import type { ServedSource } from "../workspace/read-ranged.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
 import type { TrackFile } from "./fetch-subtitles.ts";
 import { type RunDeps, runOnSource } from "./run-planned.ts";
@@ -34,11 +34,30 @@ import { type RunDeps, runOnSource } from "./run-planned.ts";
 /** Returns the file of each track. Throws an AppError with the failure of ffmpeg, and when the signal aborts. */
 export type ReadTexts = (tracks: readonly TextTrack[]) => Promise<(track: TextTrack) => TrackFile>;
 
-export type TextSource = RunInputs & {
+export type TextSource = ServedSource & {
   readonly probe: MediaProbe;
   /** The workspace. */
   readonly folder: string;
 };
+
+/** How tasks read the text of a source. */
+export type SourceTexts = {
+  readonly channels: Channels;
+  readonly readTexts: ReadTexts;
+  /** Absent if no output of the task draws images. */
+  readonly readBitmaps?: ReadBitmaps;
+};
+
+/** Reads the text that outputs show from the source itself. Throws when the signal aborts. */
+export const sourceTexts = async (
+  outputs: readonly OutputSpec[],
+  source: TextSource,
+  deps: Deps,
+): Promise<SourceTexts> => ({
+  channels: await channelsOf(outputs, source, deps),
+  readTexts: textReader(source, deps),
+  readBitmaps: bitmapReader(source, deps),
+});
 
 /** Reads all tracks in a single run, except for tracks that were read already. */
 export function textReader({ probe, folder, ...inputs }: TextSource, deps: RunDeps): ReadTexts {

@@ -13,6 +13,7 @@ import type { LoopbackNetwork } from "../ffmpeg/sandbox/loopback-network.ts";
 import { writeText } from "../run-files/open-file.ts";
 import type { RunFiles } from "../run-files/run-files.ts";
 import { type Burns, placeBurnFiles } from "../text/burn-in/burn-files.ts";
+import type { ServedSource } from "../workspace/read-ranged.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
 
 /**
@@ -36,7 +37,7 @@ export type RunDeps = Pick<TaskDeps, "ffmpeg" | "log" | "signal" | "commands" | 
    * The network in which the source is served. Only runs with `network: "loopback"` enter it; other runs have no
    * network.
    */
-  readonly network?: LoopbackNetwork;
+  readonly network?: LoopbackNetwork | undefined;
   /** While this is true the runs may wait for their input. */
   readonly mayWait?: () => boolean;
 };
@@ -59,14 +60,31 @@ export async function runAll(
   return files.inRun(all, (failure) => failure === null);
 }
 
-/** Runs commands that read this source. Throws AppError with the failure, and when the signal aborts. */
+/** A source, and other files that runs read: watermarks, text tracks, and captions with fonts. */
+export type ReadInputs = ServedSource & RunInputs & Pick<RunDeps, "burns">;
+
+/** Runs commands that read these inputs, as `runAll` does. */
+export function runOn(
+  { source, loopbackOptions, network, watermarks, textTracks, burns }: ReadInputs,
+  runs: readonly PlannedRun[],
+  files: RunFiles,
+  onProgress: OnRuns,
+  deps: RunDeps,
+): Promise<RunFailure | null> {
+  const local = loopbackOptions ? [] : [source];
+  const reads = [...local, ...(watermarks?.values() ?? []), ...(textTracks?.values() ?? [])];
+  return runAll(runs, files, onProgress, { ...deps, reads, network, burns });
+}
+
+/** Like `runOn`, but throws AppError with the failure, and when the signal aborts. */
 export async function runOnSource(
-  { source, loopbackOptions }: Pick<RunInputs, "source" | "loopbackOptions">,
+  inputs: ReadInputs,
   runs: readonly PlannedRun[],
   files: RunFiles,
   deps: RunDeps,
+  onProgress: OnRuns = () => undefined,
 ): Promise<void> {
-  const failed = await runAll(runs, files, () => undefined, { ...deps, reads: loopbackOptions ? [] : [source] });
+  const failed = await runOn(inputs, runs, files, onProgress, deps);
   deps.signal.throwIfAborted();
   if (failed) throw AppError.from(failed.failure);
 }

@@ -37,7 +37,7 @@ export type MeasureDeps = Pick<TaskDeps, "ffmpeg" | "capabilities" | "log" | "si
   /** An existing folder. The run gets its own folder in it. */
   readonly folder: string;
   /** The network in which a ranged source is served. */
-  readonly network?: LoopbackNetwork;
+  readonly network?: LoopbackNetwork | undefined;
   /** Captions and fonts for outputs with burnt-in captions. */
   readonly burns?: Burns | undefined;
   readonly onProgress?: (fraction: number) => void;

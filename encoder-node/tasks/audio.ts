@@ -1,12 +1,10 @@
 // The task `audio`: encode the parts of a chunked job that are not encoded in chunks, and store them in the scratch
 // bucket for the join.
-import { AppError } from "#shared/errors.ts";
 import { type AudioPlan, planAudio } from "#shared/plan/tasks/plan-audio.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
-import { audioOf } from "../prepare/attachments.ts";
-import { findGains } from "../prepare/find-gains.ts";
-import { type OnRuns, runAll } from "../prepare/run-planned.ts";
+import { failOnFailedOutput, prepare } from "../prepare/prepare.ts";
+import { runOnSource } from "../prepare/run-planned.ts";
 import { RunFiles } from "../run-files/run-files.ts";
 import { madeFile, missingTrack, probeResult } from "../upload/made-file.ts";
 import { withRangedSource } from "../workspace/read-ranged.ts";
@@ -16,23 +14,20 @@ import { type EncodedTrack, storeTracks } from "./chunk/store-tracks.ts";
 
 export function encodeAudio({ probe, outputs, ...task }: TaskOf<"audio">, deps: TaskDeps): Promise<TaskResult> {
   return inWorkspace(deps.workFolder, (folder) =>
-    withRangedSource(task, deps, async (served, rangedDeps) => {
-      const { capabilities } = deps;
-      const { audioFiles, failed: unfetched } = await audioOf({ outputs, folder }, deps);
-      if (unfetched[0]) throw AppError.from(unfetched[0].failure);
-      const leveled = await findGains({ ...served, folder, probe, audioFiles }, outputs, rangedDeps);
-      const { command, failures } = planAudio({ ...served, probe, audioFiles, outputs: leveled.outputs, capabilities });
-      if (failures[0]) throw AppError.from(failures[0].failure);
+    withRangedSource(task, deps, async (source, rangedDeps) => {
+      const work = { ...source, probe, outputs, folder, onEnded: failOnFailedOutput };
+      const prepared = await prepare(["audio", "gains"], work, rangedDeps);
+      const { command, failures } = planAudio({ ...prepared, capabilities: deps.capabilities });
+      failOnFailedOutput(failures);
       if (!command) return { kind: "audio", tracks: [] };
       deps.progress("encoding", 0);
-      const onProgress: OnRuns = (done, rate) => deps.progress("encoding", done / command.runs.length, rate);
       const files = await RunFiles.create(folder);
-      const failed = await runAll(command.runs, files, onProgress, rangedDeps);
-      rangedDeps.signal.throwIfAborted();
-      if (failed) throw AppError.from(failed.failure);
-      const tracks = await encodedTracks(command, files, rangedDeps);
-      const loudness = [...leveled.reports].map(([output, mixes]) => ({ output, mixes }));
-      return { kind: "audio", tracks: await storeTracks(tracks, deps), ...(loudness.length > 0 ? { loudness } : {}) };
+      await runOnSource(prepared, command.runs, files, rangedDeps, (done, rate) =>
+        deps.progress("encoding", done / command.runs.length, rate),
+      );
+      const tracks = await storeTracks(await encodedTracks(command, files, rangedDeps), deps);
+      const loudness = [...prepared.loudness].map(([output, mixes]) => ({ output, mixes }));
+      return { kind: "audio", tracks, ...(loudness.length > 0 ? { loudness } : {}) };
     }),
   );
 }

@@ -5,20 +5,15 @@ import { isFolderUrl } from "#shared/job/folder-url.ts";
 import { messageOf } from "#shared/log.ts";
 import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
 import type { LocatedSource, TaskOf } from "#shared/protocol/tasks.ts";
+import type { LoopbackNetwork } from "../ffmpeg/sandbox/loopback-network.ts";
 import { linkSource } from "../folders/link-source.ts";
 import { RANGE_INPUT_OPTIONS, type RangeInput } from "../source/ranges/range-proxy.ts";
 import { scratchUrls } from "./scratch.ts";
 import type { LocateSource } from "./source-cache.ts";
 import type { TaskDeps } from "./task-deps.ts";
 
-/** A source that is read by ranges, or is a local file without `loopbackOptions`, as the planner takes it. */
-export type ServedSource = Pick<RunInputs, "source" | "loopbackOptions">;
-
-/**
- * The deps of work on a ranged source, with the network in which the source is served. `reads`: the source as a local
- * file.
- */
-export type RangedDeps = TaskDeps & Partial<Pick<RangeInput, "network">> & { readonly reads?: readonly string[] };
+/** A source that is read by ranges in `network`, or is a local file without `loopbackOptions`, as the planner takes it. */
+export type ServedSource = Pick<RunInputs, "source" | "loopbackOptions"> & { readonly network?: LoopbackNetwork };
 
 type RangedTask = Pick<TaskOf<"audio">, "source" | keyof LocatedSource>;
 
@@ -29,7 +24,7 @@ type RangedTask = Pick<TaskOf<"audio">, "source" | keyof LocatedSource>;
 export async function withRangedSource<Value>(
   task: RangedTask,
   deps: TaskDeps,
-  work: (served: ServedSource, deps: RangedDeps) => Promise<Value>,
+  work: (served: ServedSource, deps: TaskDeps) => Promise<Value>,
 ): Promise<Value> {
   if (task.source.from === "origin" && isFolderUrl(task.sourceUrl)) return withLinkedSource(task, deps, work);
   const input = await openRangedSource(task, deps);
@@ -40,12 +35,12 @@ export async function withRangedSource<Value>(
 export async function withServedSource<Value>(
   { failed, url: source, network, close }: RangeInput,
   deps: TaskDeps,
-  work: (served: ServedSource, deps: RangedDeps) => Promise<Value>,
+  work: (served: ServedSource, deps: TaskDeps) => Promise<Value>,
   failureOf: (reason: unknown) => unknown = (reason) => reason,
 ): Promise<Value> {
   try {
-    const rangedDeps = { ...deps, network, signal: AbortSignal.any([deps.signal, failed]) };
-    return await work({ source, loopbackOptions: RANGE_INPUT_OPTIONS }, rangedDeps);
+    const rangedDeps = { ...deps, signal: AbortSignal.any([deps.signal, failed]) };
+    return await work({ source, loopbackOptions: RANGE_INPUT_OPTIONS, network }, rangedDeps);
   } catch (error) {
     deps.signal.throwIfAborted();
     throw failed.aborted ? failureOf(failed.reason) : error;
@@ -58,13 +53,13 @@ export async function withServedSource<Value>(
 async function withLinkedSource<Value>(
   { sourceUrl, source }: RangedTask,
   deps: TaskDeps,
-  work: (served: ServedSource, deps: RangedDeps) => Promise<Value>,
+  work: (served: ServedSource, deps: TaskDeps) => Promise<Value>,
 ): Promise<Value> {
   const { path, origin, release } = await linkSource(sourceUrl, deps);
   try {
     if (!isDeepStrictEqual(origin, source))
       throw new AppError("input_unreachable", "The file of the input has changed.");
-    return await work({ source: path }, { ...deps, reads: [path] });
+    return await work({ source: path }, deps);
   } finally {
     release();
   }

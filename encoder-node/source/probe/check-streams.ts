@@ -96,7 +96,10 @@ function otherStreams({ version }: Tool, { streams }: MediaProbe, listed: readon
 }
 
 /** A file by its absolute path, or with `loopback` the URL of a source that the node serves in `network`. */
-export type CheckedSource = Pick<PlannedInput, "path" | "loopback"> & { readonly network?: RunNetwork | undefined };
+export type CheckedSource = Pick<PlannedInput, "path"> & {
+  readonly loopback?: readonly string[] | undefined;
+  readonly network?: RunNetwork | undefined;
+};
 
 type Kind = "video" | "audio" | "other";
 const kindOf = (type: string): Kind => (type === "video" || type === "audio" ? type : "other");

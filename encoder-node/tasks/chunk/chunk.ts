@@ -6,13 +6,10 @@ import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import { type ChunkPlan, type ChunkRequest, planChunk } from "#shared/plan/tasks/plan-chunk.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
-import { captionReader, fetchWatermarksOf } from "../../prepare/attachments.ts";
-import { findTargets } from "../../prepare/find-targets.ts";
-import { prepareCaptions } from "../../prepare/prepare-captions.ts";
-import { type OnRuns, type RunDeps, runAll } from "../../prepare/run-planned.ts";
+import { failOnFailedOutput, type Prepared, prepare } from "../../prepare/prepare.ts";
+import { type OnRuns, runOn } from "../../prepare/run-planned.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
-import type { Burns } from "../../text/burn-in/burn-files.ts";
-import { type RangedDeps, type ServedSource, withRangedSource } from "../../workspace/read-ranged.ts";
+import { withRangedSource } from "../../workspace/read-ranged.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { inWorkspace } from "../../workspace/workspace.ts";
 import { checkChunkTracks } from "./chunk-file.ts";
@@ -23,81 +20,48 @@ import { type EncodedTrack, storeTracks } from "./store-tracks.ts";
 /** Additional preroll for the second attempt, when the usual preroll did not give the planned frames; in ms. */
 const MORE_PREROLL_MS = 20_000;
 
+/** Watermarks and captions: every output needs this chunk, so the task fails when a file of them cannot be fetched. */
 export function chunk(task: TaskOf<"chunk">, deps: TaskDeps): Promise<TaskResult> {
+  const { probe, outputs, chunk: span, texts: stored = [] } = task;
   return inWorkspace(deps.workFolder, (folder) =>
-    withRangedSource(task, deps, async (served, rangedDeps) => {
-      const { planned, burns } = await requestOf(task, served, folder, rangedDeps);
-      const runDeps = { ...rangedDeps, burns };
+    withRangedSource(task, deps, async (source, rangedDeps) => {
+      const texts = await storedTexts(stored, folder, rangedDeps);
       deps.progress("encoding", 0);
       const startedAt = Date.now();
-      const { request, targets } = await withTargets(planned, folder, runDeps);
-      const { tracks, encoder } = await encodeChunk(request, task.encoder, folder, runDeps);
+      const work = { ...source, probe, outputs, folder, texts, range: rangeOf(task), onEnded: failOnFailedOutput };
+      const prepared = { ...(await prepare(["watermarks", "captions", "targets"], work, rangedDeps)), chunk: span };
+      const { tracks, encoder } = await encodeChunk(prepared, task.encoder, rangedDeps);
       const encodeMs = Date.now() - startedAt;
-      await measureChunk(request, tracks, { ...runDeps, folder });
-      return { kind: "chunk", tracks: await storeTracks(tracks, deps), encoder, encodeMs, ...targets };
+      const { network, burns } = prepared;
+      await measureChunk(prepared, tracks, { ...rangedDeps, folder, network, burns });
+      const targets = [...prepared.targets].flatMap(([output, reports]) =>
+        reports.map((target) => ({ output, target: { ...target, tried: [] } })),
+      );
+      const stores = await storeTracks(tracks, deps);
+      return { kind: "chunk", tracks: stores, encoder, encodeMs, ...(targets.length > 0 ? { targets } : {}) };
     }),
   );
 }
 
-type Targets = Pick<TaskResult & { kind: "chunk" }, "targets">;
-
-/**
- * Searches the rate factors for requested VMAFs in the chunk: each chunk has the rate factors that its own frames need.
- */
-async function withTargets(
-  request: ChunkWork,
-  folder: string,
-  deps: RangedDeps & Pick<RunDeps, "burns">,
-): Promise<{ request: ChunkWork; targets: Targets }> {
-  const track = chooseTracks(request.probe).video;
-  const { from, to } = request.chunk;
-  const originUs = ptsOriginUs(request.probe);
+/** The time of a chunk in its source. Each chunk has the rate factors that its own frames need. */
+function rangeOf({ probe, chunk: { from, to } }: TaskOf<"chunk">): { fromMs: number; toMs: number } {
+  const originUs = ptsOriginUs(probe);
   const fromMs = from ? (from.splitUs + originUs) / 1000 : 0;
-  const toMs = to ? (to.splitUs + originUs) / 1000 : (track?.endMs ?? fromMs);
-  const search = await findTargets({ ...request, folder, range: { fromMs, toMs } }, request.outputs, deps);
-  const targets = [...search.reports].flatMap(([output, reports]) =>
-    reports.map((target) => ({ output, target: { ...target, tried: [] } })),
-  );
-  return { request: { ...request, outputs: search.outputs }, targets: targets.length > 0 ? { targets } : {} };
+  return { fromMs, toMs: to ? (to.splitUs + originUs) / 1000 : (chooseTracks(probe).video?.endMs ?? fromMs) };
 }
 
 /** The source, and the outputs to encode. */
-export type ChunkWork = Omit<ChunkRequest, "capabilities" | "prerollMs">;
-
-/** `network` is absent for a source that is a local file; `reads` then includes the file. */
-type ChunkDeps = TaskDeps & Pick<RunDeps, "network" | "reads" | "burns">;
-
-/** Throws when a watermark or captions cannot be fetched. The task then fails: every output needs this chunk. */
-async function requestOf(
-  { probe, outputs, chunk, texts = [] }: TaskOf<"chunk">,
-  served: ServedSource,
-  folder: string,
-  deps: TaskDeps,
-): Promise<{ planned: ChunkWork; burns: Burns | undefined }> {
-  const videos = outputs.filter(({ type }) => type === "video");
-  const watermarks = await fetchWatermarksOf(videos, folder, deps);
-  const { channels, readTexts } = await storedTexts(texts, folder, deps);
-  const readTrack = captionReader({ readTexts });
-  const { burns, failed: unusable } = await prepareCaptions({ outputs, folder, probe, channels, readTrack }, deps);
-  const failed = [...watermarks.failed, ...unusable];
-  if (failed[0]) throw AppError.from(failed[0].failure);
-  return { planned: { ...served, probe, outputs, watermarks: watermarks.watermarks, chunk }, burns };
-}
+type ChunkWork = Prepared & Pick<ChunkRequest, "chunk">;
 
 type Command = NonNullable<ChunkPlan["command"]>;
-export type EncodedChunk = { readonly tracks: readonly EncodedTrack[]; readonly encoder: string };
+type EncodedChunk = { readonly tracks: readonly EncodedTrack[]; readonly encoder: string };
 
 /**
  * Encodes a chunk. Retries in software when the hardware encoder fails, unless other chunks of the job were encoded
  * with it. Retries once with more preroll when the frames are not as planned. `required`: the encoder of the other
  * chunks, if there are any.
  */
-export async function encodeChunk(
-  request: ChunkWork,
-  required: string | null,
-  folder: string,
-  deps: ChunkDeps,
-): Promise<EncodedChunk> {
+async function encodeChunk(request: ChunkWork, required: string | null, deps: TaskDeps): Promise<EncodedChunk> {
   const { longestGopMs } = request.chunk;
   let isSoftware = required !== null && encoderName(plannedCommand(request, false, deps), deps) !== required;
   let prerollMs: number | null = null;
@@ -105,8 +69,7 @@ export async function encodeChunk(
     const command = plannedCommand(prerollMs === null ? request : { ...request, prerollMs }, isSoftware, deps);
     const encoder = encoderName(command, deps);
     if (required !== null && encoder !== required) throw notAvailable(required);
-    const reads = [...(deps.reads ?? []), ...(request.watermarks?.values() ?? [])];
-    const attempt = await tryChunk(command, folder, { ...deps, reads });
+    const attempt = await tryChunk(command, request, deps);
     if ("tracks" in attempt) return { ...attempt, encoder };
     const { failure } = attempt;
     deps.log.warn("chunk not encoded", { code: failure.code, error: failure.message, encoder });
@@ -146,13 +109,13 @@ const notAvailable = (encoder: string): AppError =>
 
 async function tryChunk(
   { runs, tracks }: Command,
-  folder: string,
-  deps: ChunkDeps,
+  request: ChunkWork,
+  deps: TaskDeps,
 ): Promise<{ tracks: EncodedTrack[] } | { failure: AppError }> {
   // A new folder for each attempt: files of a failed attempt must not pass for files of the next attempt.
-  const files = await RunFiles.create(folder);
+  const files = await RunFiles.create(request.folder);
   const onProgress: OnRuns = (done, rate) => deps.progress("encoding", done / runs.length, rate);
-  const failed = await runAll(runs, files, onProgress, deps);
+  const failed = await runOn(request, runs, files, onProgress, deps);
   deps.signal.throwIfAborted();
   if (failed) return { failure: AppError.from(failed.failure) };
   try {

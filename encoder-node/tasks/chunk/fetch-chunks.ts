@@ -4,12 +4,11 @@ import { basename, join } from "node:path";
 import { AppError } from "#shared/errors.ts";
 import { CAPTION_CHANNELS } from "#shared/job/subtitles.ts";
 import { messageOf } from "#shared/log.ts";
-import type { Channels } from "#shared/plan/text/choose-texts.ts";
 import { channelFile, channelTrack } from "#shared/plan/text/text-tracks.ts";
 import type { ScratchTrack } from "#shared/protocol/scratch.ts";
 import { ok } from "#shared/result.ts";
 import { mapLimitedOrAbort } from "../../async/in-parallel.ts";
-import { type ReadTexts, textsIn } from "../../prepare/read-texts.ts";
+import { type SourceTexts, textsIn } from "../../prepare/read-texts.ts";
 import { createFile } from "../../run-files/open-file.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
 import { SourceFetcher } from "../../source/fetch/source-fetcher.ts";
@@ -116,14 +115,12 @@ async function fetchChunk(
 
 // The text of a source, which the task `texts` stored in the scratch bucket.
 
-export type StoredTexts = { readonly readTexts: ReadTexts; readonly channels: Channels };
-
 /** Fetches the files into a new folder in the workspace. Throws as `fetchChunks` does. */
 export async function storedTexts(
   texts: readonly ScratchTrack[],
   folder: string,
   deps: ScratchDeps,
-): Promise<StoredTexts> {
+): Promise<SourceTexts> {
   const files = await RunFiles.create(folder);
   const onChunk = ({ name }: ScratchTrack, path: string): Promise<void> => rename(path, files.pathOf(name));
   await fetchChunks({ chunks: texts, folder, onChunk }, deps);

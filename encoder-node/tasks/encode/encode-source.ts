@@ -4,23 +4,16 @@ import { hasTracks, type OutputSpec } from "#shared/job/output-spec.ts";
 import { readsTexts } from "#shared/job/subtitles.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
-import type { RunDeps } from "../../prepare/run-planned.ts";
 import type { SourceFile } from "../../source/fetch/source-file.ts";
 import { acquireSource, acquireUnlessSlow } from "../../workspace/acquire-source.ts";
-import { withServedSource } from "../../workspace/read-ranged.ts";
+import { type ServedSource, withServedSource } from "../../workspace/read-ranged.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 
 /** A source as runs of ffmpeg read it. */
-export type EncodeSource = {
-  /** Path on this node's disk. With `loopbackOptions`: the URL at which the node serves the source. */
-  readonly source: string;
-  readonly loopbackOptions?: readonly string[];
+export type EncodeSource = ServedSource & {
   /** Releases the source when it is no longer needed: uploads continue without it. */
   release(): void;
 };
-
-/** `network`: the network in which a source is served; absent for a source on the disk. */
-export type EncodeDeps = TaskDeps & Pick<RunDeps, "network" | "burns">;
 
 /**
  * Twice the longest time that a source may seem to take (slow-transfer.ts). An encode that waits for a slower source
@@ -37,7 +30,7 @@ const ALL_MS = 30 * 60_000;
 export async function withEncodeSource<Value>(
   task: TaskOf<"encode">,
   deps: TaskDeps,
-  work: (source: EncodeSource, deps: EncodeDeps) => Promise<Value>,
+  work: (source: EncodeSource, deps: TaskDeps) => Promise<Value>,
 ): Promise<Value> {
   const { probe } = task;
   if (!mayReadRanges(task)) return withFile(task, deps, work);
@@ -63,7 +56,7 @@ export async function withEncodeSource<Value>(
 async function withFile<Value>(
   task: TaskOf<"encode">,
   deps: TaskDeps,
-  work: (source: EncodeSource, deps: EncodeDeps) => Promise<Value>,
+  work: (source: EncodeSource, deps: TaskDeps) => Promise<Value>,
 ): Promise<Value> {
   const file = await acquireSource(task, deps);
   return released(file, (release) => work({ source: file.path, release }, deps));

@@ -1,44 +1,39 @@
 // Measures the quality of encoded outputs during their upload. Their reports wait for the measurement.
 import { hasTracks } from "#shared/job/output-spec.ts";
 import type { QualityReport } from "#shared/job/quality.ts";
-import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
-import type { TaskOf } from "#shared/protocol/tasks.ts";
 import type { Encoded } from "../../outputs/deliver-outputs.ts";
+import type { Prepared } from "../../prepare/prepare.ts";
 import { measureTracks, type OutputToMeasure } from "../../quality/measure-tracks.ts";
 import { qualityReport } from "../../quality/quality-report.ts";
-import type { EncodeDeps } from "./encode-source.ts";
-
-export interface Measuring {
-  /** Returns the same outputs. Outputs that will be measured have a promise of their quality. */
-  add(encoded: readonly Encoded[]): Encoded[];
-  /** Measures the outputs, a few together. Rejects when the signal aborts: the promises are then never settled. */
-  run(): Promise<void>;
-}
+import type { TaskDeps } from "../../workspace/task-deps.ts";
 
 type Waiting = OutputToMeasure & { readonly settle: (report: QualityReport) => void };
 
-/** `folder`: the workspace with the encoded files. */
-export function openMeasuring(
-  { task, folder, ...inputs }: RunInputs & { readonly task: TaskOf<"encode">; readonly folder: string },
-  deps: EncodeDeps,
-): Measuring {
-  const waiting = new Map<number, Waiting>();
-  const specOf = (output: number) => task.outputs.find(({ index }) => index === output);
-  return {
-    add: (encoded) =>
-      encoded.map((report) => {
-        const spec = specOf(report.output);
-        if ("failure" in report || !spec || !hasTracks(spec) || !spec.measuresQuality) return report;
-        const { promise, resolve } = Promise.withResolvers<QualityReport>();
-        waiting.set(report.output, { spec, videos: report.videos ?? [], settle: resolve });
-        return { ...report, quality: promise };
-      }),
-    async run() {
-      const { network, ...others } = deps;
-      const measureDeps = { ...others, folder, ...(network ? { network } : {}) };
-      const outputs = [...waiting.values()];
-      for await (const { output, tracks } of measureTracks({ ...inputs, probe: task.probe, outputs }, measureDeps))
-        waiting.get(output)?.settle(qualityReport(tracks));
-    },
-  };
+export class OutputMeasurement {
+  readonly #prepared: Prepared;
+  readonly #deps: TaskDeps;
+  readonly #waiting = new Map<number, Waiting>();
+
+  constructor(prepared: Prepared, deps: TaskDeps) {
+    this.#prepared = prepared;
+    this.#deps = deps;
+  }
+
+  /** Returns the same output, with a promise of its quality if the output will be measured. */
+  add(encoded: Encoded): Encoded {
+    const spec = this.#prepared.outputs.find(({ index }) => index === encoded.output);
+    if ("failure" in encoded || !spec || !hasTracks(spec) || !spec.measuresQuality) return encoded;
+    const { promise, resolve } = Promise.withResolvers<QualityReport>();
+    this.#waiting.set(encoded.output, { spec, videos: encoded.videos ?? [], settle: resolve });
+    return { ...encoded, quality: promise };
+  }
+
+  /** Measures the outputs, a few together. Rejects when the signal aborts: the promises are then never settled. */
+  async run(): Promise<void> {
+    const outputs = [...this.#waiting.values()];
+    const { folder, network, burns } = this.#prepared;
+    const deps = { ...this.#deps, folder, network, burns };
+    for await (const { output, tracks } of measureTracks({ ...this.#prepared, outputs }, deps))
+      this.#waiting.get(output)?.settle(qualityReport(tracks));
+  }
 }

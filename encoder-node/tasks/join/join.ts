@@ -3,16 +3,15 @@ import { rename } from "node:fs/promises";
 import type { HttpStreamOutput, OutputSpec } from "#shared/job/output-spec.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import type { PlannedCommand } from "#shared/plan/outputs/output-plan.ts";
-import { textsName } from "#shared/plan/outputs/plan-file.ts";
 import { planJoin } from "#shared/plan/tasks/plan-join.ts";
 import type { ChunkBoundaryCheck } from "#shared/protocol/chunks.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
-import { checkOutput, type FailedOutput, type MadeOutput } from "../../outputs/check-output.ts";
-import { openDelivery } from "../../outputs/deliver-outputs.ts";
-import { subtitlesOf } from "../../prepare/attachments.ts";
+import { checkOutput, type RunResult } from "../../outputs/check-output.ts";
+import { type Encoded, openDelivery } from "../../outputs/deliver-outputs.ts";
+import { prepare } from "../../prepare/prepare.ts";
 import { type OnRuns, type RunFailure, runAll } from "../../prepare/run-planned.ts";
-import { openPublisher, type Publications, type Publisher } from "../../publish/publisher.ts";
+import { openPublisher, type Publisher } from "../../publish/publisher.ts";
 import { qualityReport } from "../../quality/quality-report.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
@@ -20,7 +19,6 @@ import { inWorkspace } from "../../workspace/workspace.ts";
 import { timestampErrorUs } from "../chunk/chunk-file.ts";
 import { mergeQualities } from "../chunk/chunk-quality.ts";
 import { storedTexts, trackKey } from "../chunk/fetch-chunks.ts";
-import { addMissingTracksNote, withTextTracks } from "../encode/encode-outputs.ts";
 import { isGrowing } from "./available-chunks.ts";
 import { earlyRuns } from "./growing-run.ts";
 import { endMs, type JoinedChunk, type JoinedTracks, joinTracks } from "./join-tracks.ts";
@@ -42,7 +40,7 @@ export function join(task: TaskOf<"join">, deps: TaskDeps): Promise<TaskResult> 
 }
 
 /** Adds the quality that the nodes of its chunks measured to a joined output. */
-function withQuality(report: MadeOutput | FailedOutput, { qualities }: JoinedTracks): MadeOutput | FailedOutput {
+function withQuality(report: Encoded, { qualities }: JoinedTracks): Encoded {
   const chunks = qualities.get(report.output);
   return chunks && !("failure" in report)
     ? { ...report, quality: Promise.resolve(qualityReport(mergeQualities(chunks))) }
@@ -52,18 +50,18 @@ function withQuality(report: MadeOutput | FailedOutput, { qualities }: JoinedTra
 const isStream = (spec: OutputSpec): spec is HttpStreamOutput => spec.type === "httpstream";
 
 type JoinWork = { readonly task: TaskOf<"join">; readonly folder: string; readonly publisher: Publisher };
-type Joined = { readonly tracks: JoinedTracks; readonly encoded: readonly (MadeOutput | FailedOutput)[] };
+type Joined = { readonly tracks: JoinedTracks; readonly encoded: readonly Encoded[] };
 
 async function joinOutputs({ task, folder, publisher }: JoinWork, deps: TaskDeps): Promise<Joined> {
-  const stored = await storedTexts(task.texts ?? [], folder, deps);
-  const { failed, subtitles, textTracks, lacking } = await subtitlesOf({ ...task, ...stored, folder }, deps);
-  const outputs = task.outputs
-    .filter(({ index }) => !failed.some(({ output }) => output === index))
-    .map((spec) => withTextTracks(spec, textTracks));
+  const encoded: Encoded[] = [];
+  const onEnded = (ended: readonly Encoded[]): void => void encoded.push(...ended);
+  const texts = await storedTexts(task.texts ?? [], folder, deps);
+  const prepared = await prepare(["texts"], { ...task, source: "", folder, texts, onEnded }, deps);
+  const { outputs, subtitles } = prepared;
   const growing = isGrowing(task);
   // Nothing is encoded here, so the capabilities of this node do not matter.
   const files = await RunFiles.create(folder);
-  for (const [output, { path }] of textTracks) await rename(path, files.pathOf(textsName(output)));
+  for (const [name, path] of prepared.textTracks) await rename(path, files.pathOf(name));
   const planned = { probe: task.probe, capabilities: ALL_SOFTWARE, folder: files.folder, isGrowing: growing };
   const commands = outputs.map((spec) => planJoin({ ...planned, outputs: [spec] }));
   // Segments are uploaded as soon as they are joined, while later chunks are still being fetched.
@@ -77,14 +75,13 @@ async function joinOutputs({ task, folder, publisher }: JoinWork, deps: TaskDeps
     const work = { task, outputs, folder: files.folder, chunkFolder: folder, onBegun: early.start };
     const tracks = await joinTracks(work, deps);
     early.complete();
-    const encoded: (MadeOutput | FailedOutput)[] = [...failed];
     for (const [at, command] of commands.entries()) {
       const onProgress: OnRuns = (done, rate) => deps.progress("encoding", (at + done) / commands.length, rate);
       const run = (): Promise<RunFailure | null> =>
         early.of(command) ??
         runAll(command.runs, files, (done, rate) => onProgress(done / command.runs.length, rate), deps);
-      const finished = await finishOutput(command, { task, files, publications, run }, deps);
-      encoded.push(...finished.map((report) => addMissingTracksNote(report, lacking)));
+      const finished = await finishOutput(command, { specs: outputs, files, publications }, run, deps);
+      encoded.push(...finished.map(prepared.describe));
     }
     return { tracks, encoded };
   } finally {
@@ -92,33 +89,18 @@ async function joinOutputs({ task, folder, publisher }: JoinWork, deps: TaskDeps
   }
 }
 
-type Finishing = {
-  readonly task: TaskOf<"join">;
-  readonly files: RunFiles;
-  readonly publications: Publications;
-  /** Runs the remaining commands of the output. */
-  readonly run: () => Promise<RunFailure | null>;
-};
-
-/** Makes an output from its tracks, and checks the result. */
+/** Makes an output from its tracks, and checks the result. `run` runs the remaining commands of the output. */
 async function finishOutput(
   { outputs }: PlannedCommand,
-  { task, files, publications, run }: Finishing,
+  result: RunResult,
+  run: () => Promise<RunFailure | null>,
   deps: TaskDeps,
-): Promise<(MadeOutput | FailedOutput)[]> {
+): Promise<Encoded[]> {
   const failed = await run();
   deps.signal.throwIfAborted();
-  if (failed) {
-    await Promise.all(outputs.map(({ output }) => publications.get(output)?.stop()));
-    return outputs.map(({ output }) => ({ output, failure: failed.failure }));
-  }
-  const result = { task, files, publications };
-  return Promise.all(
-    outputs.map(async (planned) => {
-      const checked = await checkOutput(planned, result, deps);
-      return { ...checked, ...(planned.note && !("failure" in checked) ? { note: planned.note } : {}) };
-    }),
-  );
+  if (!failed) return Promise.all(outputs.map((planned) => checkOutput(planned, result, deps)));
+  await Promise.all(outputs.map(({ output }) => result.publications.get(output)?.stop()));
+  return outputs.map(({ output }) => ({ output, failure: failed.failure }));
 }
 
 // Compares a joined video with its plan at the chunk boundaries. Pure.

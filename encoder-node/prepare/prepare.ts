@@ -1,0 +1,157 @@
+// Prepares the outputs of a task for their plan: brings the files that they need besides the source's tracks to this
+// node's disk, and finds the gains and rate factors with which they are encoded.
+import { AppError, failureOf } from "#shared/errors.ts";
+import type { LoudnessMetadata } from "#shared/job/loudness.ts";
+import { hasTracks, type OutputSpec, withBitmaps } from "#shared/job/output-spec.ts";
+import type { TargetMetadata } from "#shared/job/quality-target.ts";
+import { textsName } from "#shared/plan/outputs/plan-file.ts";
+import type { AudioFile } from "#shared/plan/source/source-tracks.ts";
+import { ok } from "#shared/result.ts";
+import { type FailedOutput, type MadeOutput, withNote } from "../outputs/check-output.ts";
+import type { Encoded } from "../outputs/deliver-outputs.ts";
+import type { SubtitleFiles } from "../publish/publisher.ts";
+import { probeSmallFile } from "../source/probe/probe.ts";
+import { madeFile } from "../upload/made-file.ts";
+import type { TaskDeps } from "../workspace/task-deps.ts";
+import { audioUrls, fetchAudio, fetchWatermarks, lackingFiles, watermarkUrls } from "./fetch-extra.ts";
+import { type FoundGains, findGains, type LoudnessWork } from "./find-gains.ts";
+import { findTargets, type TargetWork, withoutSimilar } from "./find-targets.ts";
+import { addNotes, outputTextFiles } from "./output-texts.ts";
+import { withPackedTexts } from "./pack-texts.ts";
+import { type CaptionsWork, prepareCaptions } from "./prepare-captions.ts";
+import type { SourceTexts } from "./read-texts.ts";
+
+/** The measures that a task takes. A measure does nothing for outputs that do not ask for it. */
+export type Measure = "watermarks" | "texts" | "audio" | "captions" | "gains" | "targets";
+
+export type PrepareWork = TargetWork & {
+  readonly outputs: readonly OutputSpec[];
+  /** Left out: no output shows text of the source. */
+  readonly texts?: SourceTexts;
+  /** Receives outputs that failed, and outputs that are text, as soon as their end is known. May throw. */
+  readonly onEnded: (outputs: readonly Encoded[]) => void;
+};
+
+/** What the plan, the runs and the reports of the outputs need. */
+export type Prepared = TargetWork & {
+  /** The outputs to plan, in the order of the request. */
+  readonly outputs: readonly OutputSpec[];
+  /** Files by the names that the planner gives them. */
+  readonly textTracks: ReadonlyMap<string, string>;
+  readonly audioFiles: readonly AudioFile[];
+  /** The text tracks of streams. */
+  readonly subtitles: SubtitleFiles;
+  /** By output. */
+  readonly loudness: ReadonlyMap<number, LoudnessMetadata[]>;
+  /** By output. */
+  readonly targets: ReadonlyMap<number, TargetMetadata[]>;
+  /** Adds loudness, targets, and the note about text that the output lacks. */
+  readonly describe: (encoded: Encoded) => Encoded;
+};
+
+/** Rejects with AppError `node_failed` for errors of this machine, as `onEnded` does, and with the signal's reason. */
+export async function prepare(measures: readonly Measure[], work: PrepareWork, deps: TaskDeps): Promise<Prepared> {
+  const { outputs: _, texts: _texts, onEnded, ...source } = work;
+  const { ready, subtitles, notes, ...files } = await attachFiles(measures, work, deps);
+  const read = { ...source, ...files };
+  const gains = measures.includes("gains") ? await gainsOf(read, ready, onEnded, deps) : null;
+  const leveled = gains?.outputs ?? ready;
+  const isSearched = measures.includes("targets");
+  const targets = await findTargets(read, isSearched ? leveled : [], deps);
+  // The control plane leaves out videos of chunked streams.
+  const searched = work.range ? targets.outputs : withoutSimilar(work, targets);
+  const loudness = gains?.reports ?? new Map<number, LoudnessMetadata[]>();
+  const describe = (encoded: Encoded): Encoded =>
+    withNote(withLoudness(targets.withTargets(encoded), loudness), notes.get(encoded.output));
+  return { ...read, outputs: isSearched ? searched : leveled, subtitles, loudness, targets: targets.reports, describe };
+}
+
+/** Brings all files to this node's disk. `ready`: the outputs that have theirs. */
+async function attachFiles(measures: readonly Measure[], work: PrepareWork, deps: TaskDeps) {
+  const { outputs, folder, texts = NO_TEXTS, onEnded } = work;
+  const { ffprobe, allowPrivate: allow, signal } = deps;
+  const outputsFor = (measure: Measure): readonly OutputSpec[] => (measures.includes(measure) ? outputs : []);
+  const fetching = { folder, ffprobe, allow, signal };
+  const marked = outputsFor("watermarks");
+  const watermarks = await fetchWatermarks({ ...fetching, urls: marked.flatMap(watermarkUrls) });
+  const shown = await outputTextFiles({ ...work, texts, outputs: outputsFor("texts") }, deps);
+  const audio = await fetchAudio({ ...fetching, outputs: outputsFor("audio") });
+  const captions = await prepareCaptions({ ...work, ...captionReader(texts), outputs: outputsFor("captions") }, deps);
+  for (const [output, note] of captions.notes) addNotes(shown.notes, output, [note]);
+  const failed: FailedOutput[] = [
+    ...lackingFiles(marked, watermarkUrls, watermarks),
+    ...shown.failed,
+    ...lackingFiles(outputsFor("audio"), audioUrls, audio),
+    ...captions.failed,
+  ];
+  onEnded(failed);
+  for (const [output, path] of shown.texts) {
+    onEnded([withNote(await textOutput(output, path, deps), shown.notes.get(output))]);
+  }
+  const remaining = outputs.filter(
+    ({ index, type }) => type !== "text" && !failed.some(({ output }) => output === index),
+  );
+  const { burns } = captions;
+  const ready = remaining.map((spec) => {
+    const texted = measures.includes("texts") ? withPackedTexts(spec, shown.packed.get(spec.index)) : spec;
+    return withBitmaps(texted, burns?.bitmaps.get(spec.index));
+  });
+  return {
+    ready,
+    watermarks: new Map([...watermarks].flatMap(([url, file]) => (file.ok ? [[url, file.value]] : []))),
+    audioFiles: [...audio.values()].flatMap((file) => (file.ok ? [file.value] : [])),
+    textTracks: new Map([...shown.packed].map(([output, { path }]) => [textsName(output), path])),
+    subtitles: shown.subtitles,
+    notes: shown.notes,
+    burns,
+  };
+}
+
+const NO_TEXTS: SourceTexts = {
+  channels: ok([]),
+  readTexts: () => Promise.reject(new Error("The task has no text of its source")),
+};
+
+/** Reads a track of captions to draw. */
+const captionReader = ({
+  channels,
+  readTexts,
+  readBitmaps,
+}: SourceTexts): Pick<CaptionsWork, "channels" | "readTrack"> => ({
+  channels,
+  readTrack: async (track) =>
+    track.content === "images" ? (readBitmaps?.(track) ?? null) : (await readTexts([track]))(track),
+});
+
+async function textOutput(output: number, path: string, { ffprobe, signal }: TaskDeps): Promise<MadeOutput> {
+  return { output, files: [await madeFile(path)], probe: await probeSmallFile(ffprobe, path, signal) };
+}
+
+/** Finds the gains of outputs with `loudness`. Outputs whose audio cannot be measured fail. */
+async function gainsOf(
+  work: LoudnessWork,
+  outputs: readonly OutputSpec[],
+  onEnded: PrepareWork["onEnded"],
+  deps: TaskDeps,
+): Promise<FoundGains> {
+  try {
+    return await findGains(work, outputs, deps);
+  } catch (error) {
+    deps.signal.throwIfAborted();
+    if (!(error instanceof AppError)) throw error;
+    const isMeasured = (spec: OutputSpec): boolean => hasTracks(spec) && spec.loudness !== undefined;
+    const failure = failureOf(error);
+    onEnded(outputs.filter(isMeasured).map(({ index }) => ({ output: index, failure })));
+    return { outputs: outputs.filter((spec) => !isMeasured(spec)), reports: new Map() };
+  }
+}
+
+function withLoudness(encoded: Encoded, reports: FoundGains["reports"]): Encoded {
+  const loudness = reports.get(encoded.output);
+  return loudness && !("failure" in encoded) ? { ...encoded, loudness } : encoded;
+}
+
+/** For tasks of which all outputs need the result: throws AppError with the failure of an output. */
+export function failOnFailedOutput(ended: readonly Encoded[]): void {
+  for (const output of ended) if ("failure" in output) throw AppError.from(output.failure);
+}
