@@ -5,6 +5,7 @@ import type { LoudnessMetadata } from "#shared/job/loudness.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import type { QualityReport } from "#shared/job/quality.ts";
 import type { TargetMetadata } from "#shared/job/quality-target.ts";
+import { errorCode } from "#shared/log.ts";
 import type { MediaProbe, ProbedStream } from "#shared/media/media-probe.ts";
 import type { NeededFrame, PlannedOutput } from "#shared/plan/outputs/output-plan.ts";
 import { type PlannedTrack, toleranceMs } from "#shared/plan/source/output-length.ts";
@@ -14,7 +15,7 @@ import type { Tool } from "../ffmpeg/discover/locate.ts";
 import type { Publication } from "../publish/publication.ts";
 import type { Publications } from "../publish/publisher.ts";
 import { type MadeVideo, madeVideos } from "../quality/made-video.ts";
-import { openIfThere } from "../run-files/open-file.ts";
+import { readEnd } from "../run-files/open-file.ts";
 import type { RunFiles } from "../run-files/run-files.ts";
 import { probeSmallFile } from "../source/probe/probe.ts";
 import { packetEndsMs } from "../source/probe/probe-end.ts";
@@ -139,36 +140,23 @@ function checkTracks(planned: readonly PlannedTrack[], { streams }: MediaProbe):
 /** Long enough for several lines of times. */
 const TAIL_BYTES = 4096;
 
+const withoutFile = (error: unknown): string => {
+  if (errorCode(error) === "ENOENT") return "";
+  throw error;
+};
+
 /**
  * All images after the last decodable frame would show that frame. So the source's video must have been decoded up to
  * the frame of the last image, within the tolerance.
  */
 async function checkDecoded({ startMs, timestampMs, originMs }: NeededFrame, files: RunFiles): Promise<void> {
-  const lastMs = lastDecodedMs(await tailOf(files.pathOf(DECODED_TIMES)));
+  const lastMs = lastDecodedMs(await readEnd(files.pathOf(DECODED_TIMES), TAIL_BYTES).catch(withoutFile));
   const decodedMs = lastMs === null ? Number.NEGATIVE_INFINITY : lastMs + originMs;
   if (decodedMs + DECODED_STEP_MS >= startMs - toleranceMs(timestampMs)) return;
   const seconds = (ms: number): string => (ms / 1000).toFixed(2);
   const ends = `The input's video ends before ${seconds(timestampMs)} s, the timestamp of an image`;
   const last = lastMs === null ? "none of its frames" : `only its frames up to ${seconds(decodedMs)} s`;
   throw new AppError("encoding_failed", `${ends}; ${last} can be decoded, it may be damaged or truncated`);
-}
-
-/** Empty if the run left no such file. */
-async function tailOf(path: string): Promise<string> {
-  const file = await openIfThere(path);
-  if (!file) return "";
-  try {
-    const { size } = await file.stat();
-    const { buffer, bytesRead } = await file.read(
-      Buffer.alloc(TAIL_BYTES),
-      0,
-      TAIL_BYTES,
-      Math.max(0, size - TAIL_BYTES),
-    );
-    return buffer.toString("latin1", 0, bytesRead);
-  } finally {
-    await file.close();
-  }
 }
 
 // Checks that each track of a file has its planned length.

@@ -54,7 +54,9 @@ export async function findTargets(
   const specs = [...outputs];
   const kbps = new Map<string, number>();
   const groups = await groupsOf(work, wanted, deps);
-  for (const videos of byRange(wanted)) {
+  // Videos that show the same part of the source share its samples.
+  const sameRange = Map.groupBy(wanted, ({ range: { fromMs, toMs } }) => `${fromMs} ${toMs}`);
+  for (const videos of sameRange.values()) {
     const [first] = videos;
     if (!first) continue;
     const unique = [...new Map(videos.map((video) => [searchOf(video), video])).values()];
@@ -108,16 +110,6 @@ const groupsOf = async (
   deps: TargetDeps,
 ): Promise<KeyframeGroup[]> =>
   wanted.length === 0 || loopbackOptions || range ? [] : readKeyframeGroups({ path: source, probe }, deps);
-
-/** Videos that show the same part of the source share its samples. */
-function byRange(wanted: readonly Wanted[]): Wanted[][] {
-  const groups = new Map<string, Wanted[]>();
-  for (const video of wanted) {
-    const key = `${video.range.fromMs} ${video.range.toMs}`;
-    groups.set(key, [...(groups.get(key) ?? []), video]);
-  }
-  return [...groups.values()];
-}
 
 /** Equal videos of an output, such as variants with different audio, are searched once. */
 const searchOf = ({ output, video, gridSeconds: grid }: Wanted): string => keyOf(output.index, video, grid);

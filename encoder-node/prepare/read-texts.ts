@@ -60,7 +60,7 @@ export const sourceTexts = async (
 });
 
 /** Reads all tracks in a single run, except for tracks that were read already. */
-export function textReader({ probe, folder, ...inputs }: TextSource, deps: RunDeps): ReadTexts {
+function textReader({ probe, folder, ...inputs }: TextSource, deps: RunDeps): ReadTexts {
   return async (wanted) => {
     const tracks = wanted.filter((track) => readPath(track) === null);
     const files = await RunFiles.create(folder);
@@ -84,7 +84,7 @@ export const textsIn =
 const MAX_BYTES = 500e6;
 
 /** The channels with captions, read if an output needs them. Throws when the signal aborts. */
-export async function channelsOf(outputs: readonly OutputSpec[], source: TextSource, deps: RunDeps): Promise<Channels> {
+async function channelsOf(outputs: readonly OutputSpec[], source: TextSource, deps: RunDeps): Promise<Channels> {
   if (!outputs.some(readsChannels)) return ok([]);
   try {
     return ok(await readCaptions(source, deps));

@@ -4,32 +4,28 @@ import { type AudioPlan, planAudio } from "#shared/plan/tasks/plan-audio.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { failOnFailedOutput, prepare } from "../prepare/prepare.ts";
-import { runOnSource } from "../prepare/run-planned.ts";
+import { type OnRuns, runOnSource } from "../prepare/run-planned.ts";
 import { RunFiles } from "../run-files/run-files.ts";
 import { madeFile, missingTrack, probeResult } from "../upload/made-file.ts";
 import { withRangedSource } from "../workspace/read-ranged.ts";
+import { type EncodedTrack, storeTracks } from "../workspace/scratch.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
-import { inWorkspace } from "../workspace/workspace.ts";
-import { type EncodedTrack, storeTracks } from "./chunk/store-tracks.ts";
 
 export function encodeAudio({ probe, outputs, ...task }: TaskOf<"audio">, deps: TaskDeps): Promise<TaskResult> {
-  return inWorkspace(deps.workFolder, (folder) =>
-    withRangedSource(task, deps, async (source, rangedDeps) => {
-      const work = { ...source, probe, outputs, folder, onEnded: failOnFailedOutput };
-      const prepared = await prepare(["audio", "gains"], work, rangedDeps);
-      const { command, failures } = planAudio({ ...prepared, capabilities: deps.capabilities });
-      failOnFailedOutput(failures);
-      if (!command) return { kind: "audio", tracks: [] };
-      deps.progress("encoding", 0);
-      const files = await RunFiles.create(folder);
-      await runOnSource(prepared, command.runs, files, rangedDeps, (done, rate) =>
-        deps.progress("encoding", done / command.runs.length, rate),
-      );
-      const tracks = await storeTracks(await encodedTracks(command, files, rangedDeps), deps);
-      const loudness = [...prepared.loudness].map(([output, mixes]) => ({ output, mixes }));
-      return { kind: "audio", tracks, ...(loudness.length > 0 ? { loudness } : {}) };
-    }),
-  );
+  return withRangedSource(task, deps, async (source, rangedDeps) => {
+    const work = { ...source, probe, outputs, onEnded: failOnFailedOutput };
+    const prepared = await prepare(["audio", "gains"], work, rangedDeps);
+    const { command, failures } = planAudio({ ...prepared, capabilities: deps.capabilities });
+    failOnFailedOutput(failures);
+    if (!command) return { kind: "audio", tracks: [] };
+    deps.progress("encoding", 0);
+    const files = await RunFiles.create(source.folder);
+    const onProgress: OnRuns = (done, rate) => deps.progress("encoding", done / command.runs.length, rate);
+    await runOnSource(prepared, command.runs, files, rangedDeps, onProgress);
+    const tracks = await storeTracks(await encodedTracks(command, files, rangedDeps), deps);
+    const loudness = [...prepared.loudness].map(([output, mixes]) => ({ output, mixes }));
+    return { kind: "audio", tracks, ...(loudness.length > 0 ? { loudness } : {}) };
+  });
 }
 
 /** Prefix of files that are not tracks in the names of an output; no track has this prefix. */

@@ -7,27 +7,27 @@ import { type Channels, outputTexts } from "#shared/plan/text/choose-texts.ts";
 import { type TextTrack, textTracks } from "#shared/plan/text/text-tracks.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
-import { channelsOf, textReader } from "../prepare/read-texts.ts";
+import { sourceTexts } from "../prepare/read-texts.ts";
 import { withRangedSource } from "../workspace/read-ranged.ts";
+import { storeTracks } from "../workspace/scratch.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
-import { inWorkspace } from "../workspace/workspace.ts";
-import { storeTracks } from "./chunk/store-tracks.ts";
 
 export function readSourceTexts({ probe, outputs, ...task }: TaskOf<"texts">, deps: TaskDeps): Promise<TaskResult> {
-  return inWorkspace(deps.workFolder, (folder) =>
-    withRangedSource(task, deps, async (served, rangedDeps) => {
-      deps.progress("encoding", 0);
-      const source = { ...served, probe, folder };
-      const channels = await channelsOf(outputs, source, rangedDeps);
-      if (!channels.ok) throw AppError.from(channels.error);
-      const tracks = shownTracks(outputs, probe, channels);
-      const fileOf = await textReader(source, rangedDeps)(tracks);
-      const paths = tracks.map((track) => fileOf(track).path);
-      const [output = 0] = outputs.map(({ index }) => index);
-      const files = paths.map((path, at) => ({ output, track: `text-${at + 1}`, path, frames: null }));
-      return { kind: "texts", tracks: await storeTracks(files, deps) };
-    }),
-  );
+  return withRangedSource(task, deps, async (source, rangedDeps) => {
+    deps.progress("encoding", 0);
+    const { channels, readTexts } = await sourceTexts(outputs, { ...source, probe }, rangedDeps);
+    if (!channels.ok) throw AppError.from(channels.error);
+    const tracks = shownTracks(outputs, probe, channels);
+    const fileOf = await readTexts(tracks);
+    const [output = 0] = outputs.map(({ index }) => index);
+    const files = tracks.map((track, at) => ({
+      output,
+      track: `text-${at + 1}`,
+      path: fileOf(track).path,
+      frames: null,
+    }));
+    return { kind: "texts", tracks: await storeTracks(files, deps) };
+  });
 }
 
 /**

@@ -8,32 +8,18 @@ import type { SecretHeaders } from "../source/fetch/source-request.ts";
 import type { AcquireOptions, HeldFile, HeldSource, OpenOptions } from "./source-cache.ts";
 import type { TaskDeps } from "./task-deps.ts";
 
-export type SourceDeps = Pick<
-  TaskDeps,
-  | "assignment"
-  | "allowSource"
-  | "maxSourceBytes"
-  | "sources"
-  | "signal"
-  | "progress"
-  | "trace"
-  | "log"
-  | "folders"
-  | "workFolder"
->;
-
 /** A retried job fetches its source again. */
-const keyOf = ({ assignment: { jobId, round } }: Pick<SourceDeps, "assignment">): string => `${jobId}-${round}`;
+const keyOf = ({ assignment: { jobId, round } }: TaskDeps): string => `${jobId}-${round}`;
 
 type Located = { readonly sourceUrl: string; readonly sourceHeaders?: SecretHeaders | undefined };
 
-function optionsOf({ sourceUrl: url, sourceHeaders: secretHeaders }: Located, deps: SourceDeps): OpenOptions {
+function optionsOf({ sourceUrl: url, sourceHeaders: secretHeaders }: Located, deps: TaskDeps): OpenOptions {
   const pieces = [{ url, secretHeaders, sizeBytes: null }];
   return { locate: async () => pieces, allow: deps.allowSource, maxBytes: deps.maxSourceBytes };
 }
 
 /** The file of the job's source, as far as it has arrived. */
-export const openSource = (located: Located, deps: SourceDeps): Promise<HeldFile> =>
+export const openSource = (located: Located, deps: TaskDeps): Promise<HeldFile> =>
   deps.sources.open(keyOf(deps), optionsOf(located, deps));
 
 /**
@@ -42,7 +28,7 @@ export const openSource = (located: Located, deps: SourceDeps): Promise<HeldFile
  */
 export async function acquireSource(
   located: LocatedSource,
-  deps: SourceDeps,
+  deps: TaskDeps,
   { startsEarly }: Pick<AcquireOptions, "startsEarly"> = {},
 ): Promise<HeldSource> {
   const onProgress = (fraction: number): void => deps.progress("transferring", fraction);
@@ -59,7 +45,7 @@ export async function acquireSource(
  */
 export async function acquireUnlessSlow(
   located: LocatedSource,
-  deps: SourceDeps,
+  deps: TaskDeps,
   mayStart: (file: SourceFile) => boolean = () => true,
 ): Promise<HeldSource> {
   const startsEarly = (file: SourceFile): boolean =>

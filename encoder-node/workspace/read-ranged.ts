@@ -11,6 +11,7 @@ import { RANGE_INPUT_OPTIONS, type RangeInput } from "../source/ranges/range-pro
 import { scratchUrls } from "./scratch.ts";
 import type { LocateSource } from "./source-cache.ts";
 import type { TaskDeps } from "./task-deps.ts";
+import { inWorkspace } from "./workspace.ts";
 
 /** A source that is read by ranges in `network`, or is a local file without `loopbackOptions`, as the planner takes it. */
 export type ServedSource = Pick<RunInputs, "source" | "loopbackOptions"> & { readonly network?: LoopbackNetwork };
@@ -18,17 +19,20 @@ export type ServedSource = Pick<RunInputs, "source" | "loopbackOptions"> & { rea
 type RangedTask = Pick<TaskOf<"audio">, "source" | keyof LocatedSource>;
 
 /**
- * Runs work that reads the source of a task. The signal in its deps aborts when reading the source fails. That failure
- * is thrown: the result of ffmpeg for an incomplete source is useless.
+ * Runs work that reads the source of a task, in a workspace `folder`. The signal in its deps aborts when reading the
+ * source fails. That failure is thrown: the result of ffmpeg for an incomplete source is useless.
  */
-export async function withRangedSource<Value>(
+export function withRangedSource<Value>(
   task: RangedTask,
   deps: TaskDeps,
-  work: (served: ServedSource, deps: TaskDeps) => Promise<Value>,
+  work: (source: ServedSource & { readonly folder: string }, deps: TaskDeps) => Promise<Value>,
 ): Promise<Value> {
-  if (task.source.from === "origin" && isFolderUrl(task.sourceUrl)) return withLinkedSource(task, deps, work);
-  const input = await openRangedSource(task, deps);
-  return withServedSource(input, deps, work, (reason) => sourceFailure(task, reason));
+  return inWorkspace(deps.workFolder, async (folder) => {
+    const read = (served: ServedSource, readDeps: TaskDeps): Promise<Value> => work({ ...served, folder }, readDeps);
+    if (task.source.from === "origin" && isFolderUrl(task.sourceUrl)) return withLinkedSource(task, deps, read);
+    const input = await openRangedSource(task, deps);
+    return withServedSource(input, deps, read, (reason) => sourceFailure(task, reason));
+  });
 }
 
 /** Like `withRangedSource`, for an opened view of a source, which is closed afterwards. */

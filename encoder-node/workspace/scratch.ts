@@ -1,11 +1,12 @@
 // Objects of a job in the scratch bucket, through which its tasks on different nodes exchange files.
+import { basename } from "node:path";
 import { AppError } from "#shared/errors.ts";
 import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
 import { messageOf } from "#shared/log.ts";
-import { type ScratchAnswer, type SignedScratch, scratchFolder } from "#shared/protocol/scratch.ts";
+import { type ScratchAnswer, type ScratchTrack, type SignedScratch, scratchFolder } from "#shared/protocol/scratch.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
 import { mapLimitedOrAbort, untilAborted } from "../async/in-parallel.ts";
-import type { Content } from "../upload/content.ts";
+import { type Content, fileContent } from "../upload/content.ts";
 import { uploadContent } from "../upload/upload.ts";
 import type { TaskDeps } from "./task-deps.ts";
 
@@ -21,7 +22,7 @@ export function scratchName(lease: LeaseId, file: string): string {
   return scratchFolder(parts.task, parts.attempt) + file;
 }
 
-export type ScratchFile = { readonly name: string; readonly content: Content };
+type ScratchFile = { readonly name: string; readonly content: Content };
 
 /**
  * Stores files; `onBytes` receives the total number of sent bytes. Throws AppError `node_failed` when a file cannot be
@@ -71,6 +72,41 @@ async function sign(
 const scratchFailure = (error: unknown): AppError =>
   new AppError("node_failed", `The scratch storage does not work: ${messageOf(error)}`, { cause: error });
 
+// The encoded tracks of a chunked job's task.
+
+/** A file with a whole track, or with a chunk of a track. */
+export type EncodedTrack = {
+  readonly output: number;
+  readonly track: string;
+  readonly path: string;
+  /** Null for tracks that are not video. */
+  readonly frames: number | null;
+};
+
+/**
+ * Files get the names that were signed with the assignment. Further files keep their own names, below the lease's
+ * folder. Reports progress of the stage `uploading`.
+ */
+export async function storeTracks(tracks: readonly EncodedTrack[], deps: TaskDeps): Promise<ScratchTrack[]> {
+  const { lease } = deps.assignment;
+  const names = presignedOf(deps.assignment)?.puts ?? [];
+  const areNamed = names.length >= tracks.length;
+  const files = await Promise.all(
+    tracks.map(async ({ path }, at) => {
+      const name = (areNamed ? names[at]?.name : undefined) ?? scratchName(lease, basename(path));
+      return { name, content: await fileContent(path) };
+    }),
+  );
+  const totalBytes = files.reduce((sum, { content }) => sum + content.sizeBytes, 0);
+  deps.progress("uploading", 0);
+  const onBytes = (bytes: number): void => deps.progress("uploading", bytes / Math.max(1, totalBytes));
+  await deps.trace.step("upload", () => putScratch(files, deps, onBytes), { "copra.bytes": totalBytes });
+  return tracks.flatMap(({ output, track, frames }, at) => {
+    const file = files[at];
+    return file ? [{ output, track, name: file.name, sizeBytes: file.content.sizeBytes, frames }] : [];
+  });
+}
+
 // The URLs of scratch objects that came with an assignment. Other URLs are requested.
 
 /** Signatures are valid for 15 minutes after the assignment was made. */
@@ -78,7 +114,7 @@ const USED_FOR_MS = 10 * 60_000;
 
 type RequestScratch = TaskDeps["requestScratch"];
 
-export const presignedOf = ({ task }: Assignment): SignedScratch | null => ("signed" in task && task.signed) || null;
+const presignedOf = ({ task }: Assignment): SignedScratch | null => ("signed" in task && task.signed) || null;
 
 /**
  * Answers with the URLs that were signed with the assignment. Each URL is used once: a repeated request means that it

@@ -37,6 +37,7 @@ export type HeldSource = {
   readonly origin?: RangedSource;
   /** The file of a source whose rest still arrives, until it is released. */
   readonly arriving?: SourceFile;
+  /** Further calls have no effect. */
   release(): void;
 };
 

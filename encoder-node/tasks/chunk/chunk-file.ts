@@ -9,7 +9,7 @@ import { allBoxes, readerOf } from "../../mp4/boxes.ts";
 import { type FileFragment, type FileHead, followFragments } from "../../mp4/fragments.ts";
 import { openFile } from "../../run-files/open-file.ts";
 import type { RunFiles } from "../../run-files/run-files.ts";
-import type { EncodedTrack } from "./store-tracks.ts";
+import type { EncodedTrack } from "../../workspace/scratch.ts";
 
 /** The frames of all fragments of a file. Times in ticks. */
 export type ChunkFacts = {

@@ -9,8 +9,8 @@ import { MAX_LENGTH_MS } from "#shared/report-limits.ts";
 import { type MeasureTracksDeps, measureTracks } from "../../quality/measure-tracks.ts";
 import { lineOf, type TrackQuality } from "../../quality/quality-report.ts";
 import { openFile } from "../../run-files/open-file.ts";
+import type { EncodedTrack } from "../../workspace/scratch.ts";
 import { lastBox } from "./chunk-file.ts";
-import type { EncodedTrack } from "./store-tracks.ts";
 
 /** A box that players skip (ISO/IEC 14496-12 §8.1.2). */
 const BOX = "free";

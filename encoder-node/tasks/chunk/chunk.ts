@@ -10,37 +10,35 @@ import { failOnFailedOutput, type Prepared, prepare } from "../../prepare/prepar
 import { type OnRuns, runOn } from "../../prepare/run-planned.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
 import { withRangedSource } from "../../workspace/read-ranged.ts";
+import { type EncodedTrack, storeTracks } from "../../workspace/scratch.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
-import { inWorkspace } from "../../workspace/workspace.ts";
 import { checkChunkTracks } from "./chunk-file.ts";
 import { measureChunk } from "./chunk-quality.ts";
 import { storedTexts } from "./fetch-chunks.ts";
-import { type EncodedTrack, storeTracks } from "./store-tracks.ts";
 
 /** Additional preroll for the second attempt, when the usual preroll did not give the planned frames; in ms. */
 const MORE_PREROLL_MS = 20_000;
 
-/** Watermarks and captions: every output needs this chunk, so the task fails when a file of them cannot be fetched. */
+/** Every output needs this chunk: the task fails if an output's watermark or captions cannot be fetched. */
 export function chunk(task: TaskOf<"chunk">, deps: TaskDeps): Promise<TaskResult> {
-  const { probe, outputs, chunk: span, texts: stored = [] } = task;
-  return inWorkspace(deps.workFolder, (folder) =>
-    withRangedSource(task, deps, async (source, rangedDeps) => {
-      const texts = await storedTexts(stored, folder, rangedDeps);
-      deps.progress("encoding", 0);
-      const startedAt = Date.now();
-      const work = { ...source, probe, outputs, folder, texts, range: rangeOf(task), onEnded: failOnFailedOutput };
-      const prepared = { ...(await prepare(["watermarks", "captions", "targets"], work, rangedDeps)), chunk: span };
-      const { tracks, encoder } = await encodeChunk(prepared, task.encoder, rangedDeps);
-      const encodeMs = Date.now() - startedAt;
-      const { network, burns } = prepared;
-      await measureChunk(prepared, tracks, { ...rangedDeps, folder, network, burns });
-      const targets = [...prepared.targets].flatMap(([output, reports]) =>
-        reports.map((target) => ({ output, target: { ...target, tried: [] } })),
-      );
-      const stores = await storeTracks(tracks, deps);
-      return { kind: "chunk", tracks: stores, encoder, encodeMs, ...(targets.length > 0 ? { targets } : {}) };
-    }),
-  );
+  const { probe, outputs, chunk: span } = task;
+  return withRangedSource(task, deps, async (source, rangedDeps) => {
+    const { folder, network } = source;
+    const texts = await storedTexts(task.texts ?? [], folder, rangedDeps);
+    deps.progress("encoding", 0);
+    const startedAt = Date.now();
+    const work = { ...source, probe, outputs, texts, range: rangeOf(task), onEnded: failOnFailedOutput };
+    const prepared = await prepare(["watermarks", "captions", "targets"], work, rangedDeps);
+    const request = { ...prepared, chunk: span };
+    const { tracks, encoder } = await encodeChunk(request, task.encoder, rangedDeps);
+    const encodeMs = Date.now() - startedAt;
+    await measureChunk(request, tracks, { ...rangedDeps, folder, network, burns: prepared.burns });
+    const stored = await storeTracks(tracks, deps);
+    const targets = [...prepared.targets].flatMap(([output, reports]) =>
+      reports.map((target) => ({ output, target: { ...target, tried: [] } })),
+    );
+    return { kind: "chunk", tracks: stored, encoder, encodeMs, ...(targets.length > 0 ? { targets } : {}) };
+  });
 }
 
 /** The time of a chunk in its source. Each chunk has the rate factors that its own frames need. */

@@ -11,6 +11,7 @@ import { mapLimitedOrAbort } from "../../async/in-parallel.ts";
 import { type SourceTexts, textsIn } from "../../prepare/read-texts.ts";
 import { createFile } from "../../run-files/open-file.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
+import { writeAt } from "../../source/fetch/source-disk.ts";
 import { SourceFetcher } from "../../source/fetch/source-fetcher.ts";
 import type { SourcePiece } from "../../source/fetch/source-pieces.ts";
 import { type ScratchDeps, scratchUrls } from "../../workspace/scratch.ts";
@@ -98,9 +99,7 @@ async function fetchChunk(
   try {
     const range = { start, end: start + chunk.sizeBytes - 1 };
     const write = async (bytes: Buffer, position: number): Promise<void> => {
-      for (let at = 0; at < bytes.length; ) {
-        at += (await file.write(bytes, at, bytes.length - at, position - start + at)).bytesWritten;
-      }
+      await writeAt(file, bytes, position - start);
       count(bytes.length);
     };
     await source.fetch(range, { write }, signal);

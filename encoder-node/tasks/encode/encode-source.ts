@@ -7,6 +7,7 @@ import type { TaskOf } from "#shared/protocol/tasks.ts";
 import type { SourceFile } from "../../source/fetch/source-file.ts";
 import { acquireSource, acquireUnlessSlow } from "../../workspace/acquire-source.ts";
 import { type ServedSource, withServedSource } from "../../workspace/read-ranged.ts";
+import type { HeldSource } from "../../workspace/source-cache.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 
 /** A source as runs of ffmpeg read it. */
@@ -33,13 +34,13 @@ export async function withEncodeSource<Value>(
   work: (source: EncodeSource, deps: TaskDeps) => Promise<Value>,
 ): Promise<Value> {
   const { probe } = task;
-  if (!mayReadRanges(task)) return withFile(task, deps, work);
+  if (!mayReadRanges(task)) return withFile(await acquireSource(task, deps), deps, work);
   // A version other than the inspected version must arrive as a whole to be judged.
   const isInspected = ({ sizeBytes }: SourceFile): boolean => String(sizeBytes) === probe.format.size;
-  const { path, arriving, release: leave } = await acquireUnlessSlow(task, deps, isInspected);
-  if (!arriving) return released({ release: leave }, (release) => work({ source: path, release }, deps));
+  const held = await acquireUnlessSlow(task, deps, isInspected);
+  if (!held.arriving) return withFile(held, deps, work);
   try {
-    const input = await deps.rangedSources.serve(arriving, { allWithinMs: ALL_MS });
+    const input = await deps.rangedSources.serve(held.arriving, { allWithinMs: ALL_MS });
     return await withServedSource(input, deps, (served, ranged) =>
       work({ ...served, release: () => undefined }, ranged),
     );
@@ -48,32 +49,19 @@ export async function withEncodeSource<Value>(
     if (!(error instanceof AppError) || !error.code.startsWith("input_")) throw error;
     deps.log.warn("source not readable while it is encoded", { error: error.message });
   } finally {
-    leave();
+    held.release();
   }
-  return withFile(task, deps, work);
+  return withFile(await acquireSource(task, deps), deps, work);
 }
 
+/** Releases the source at the end of the work, unless the work has released it. */
 async function withFile<Value>(
-  task: TaskOf<"encode">,
+  { path, release }: HeldSource,
   deps: TaskDeps,
   work: (source: EncodeSource, deps: TaskDeps) => Promise<Value>,
 ): Promise<Value> {
-  const file = await acquireSource(task, deps);
-  return released(file, (release) => work({ source: file.path, release }, deps));
-}
-
-/** Releases a source once: when the work no longer needs it, or at the end of the work. */
-async function released<Value>(
-  source: { release(): void },
-  work: (release: () => void) => Promise<Value>,
-): Promise<Value> {
-  let isHeld = true;
-  const release = (): void => {
-    if (isHeld) source.release();
-    isHeld = false;
-  };
   try {
-    return await work(release);
+    return await work({ source: path, release }, deps);
   } finally {
     release();
   }
