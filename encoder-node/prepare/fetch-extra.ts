@@ -7,7 +7,6 @@ import { hasTracks, type OutputSpec } from "#shared/job/output-spec.ts";
 import { chosenAudio, undecodable } from "#shared/media/choose-streams.ts";
 import { IMAGE_DECODERS } from "#shared/media/decoders.ts";
 import { IMAGE_DEMUXERS } from "#shared/media/demuxers.ts";
-import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import type { AudioFile } from "#shared/plan/source/source-tracks.ts";
 import { err, ok, type Result } from "#shared/result.ts";
@@ -32,20 +31,19 @@ export type Extra = {
 export type ExtraDeps = { readonly allow: AllowPrivate; readonly signal: AbortSignal };
 
 /**
- * Fetches the file and calls `check`. `check` throws AppError `input_not_media`, or an AppError whose message completes
- * `cannot be used: `. Returns the path, or a failure. Rejects only with the signal's reason, and with `node_failed` for
- * errors of this machine.
+ * Fetches the file and returns the result of `read`, or a failure. `read` throws AppError `input_not_media`, or an
+ * AppError whose message completes `cannot be used: `. Rejects only with the signal's reason, and with `node_failed`
+ * for errors of this machine.
  */
-export async function fetchExtra(
+export async function fetchExtra<Value>(
   extra: Extra,
-  check: (path: string) => Promise<void>,
+  read: (path: string) => Promise<Value>,
   { allow, signal }: ExtraDeps,
-): Promise<Result<string>> {
+): Promise<Result<Value>> {
   const { url, path, subject, code, maxBytes } = extra;
   try {
     await fetchSource({ url, destination: path, allow, maxBytes, signal });
-    await check(path);
-    return ok(path);
+    return ok(await read(path));
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof AppError) || error.code === "node_failed") throw error;
@@ -114,16 +112,15 @@ export async function fetchAudio({ outputs, folder, ffprobe, ...deps }: FetchAud
   const fetched = new Map<string, Result<AudioFile>>();
   for (const url of new Set(outputs.flatMap(audioUrls))) {
     const path = join(folder, `audio-${fetched.size + 1}`);
-    let probe: MediaProbe = { streams: [], format: {} };
-    const check = async (): Promise<void> => {
-      probe = await probeSource(ffprobe, path, deps.signal);
+    const read = async (): Promise<AudioFile> => {
+      const probe = await probeSource(ffprobe, path, deps.signal);
       const audio = chosenAudio(probe.streams);
       const reason = audio ? undecodable(audio) : null;
       if (!audio) throw new AppError("input_not_media", "The file has no audio");
       if (reason) throw new AppError("input_track_not_found", reason.reason.replace("The input's", "its"));
+      return { url, path, probe };
     };
-    const result = await fetchExtra({ ...AUDIO, url, path }, check, deps);
-    fetched.set(url, result.ok ? { ok: true, value: { url, path, probe } } : result);
+    fetched.set(url, await fetchExtra({ ...AUDIO, url, path }, read, deps));
   }
   return fetched;
 }
@@ -162,10 +159,10 @@ export async function fetchWatermarks({ urls, folder, ffprobe, ...deps }: FetchW
     maxBytes: MAX_WATERMARK_BYTES,
     expected: "a readable image (PNG, JPEG, WebP, GIF, BMP or TIFF)",
   } as const;
-  const check = (path: string): Promise<void> => checkImage(ffprobe, path, deps.signal);
+  const read = (path: string): Promise<string> => checkImage(ffprobe, path, deps.signal);
   const fetched = [...new Set(urls)].map(async (url, at) => {
     const path = join(folder, `watermark-${at + 1}`);
-    return [url, await fetchExtra({ ...kind, url, path }, check, deps)] as const;
+    return [url, await fetchExtra({ ...kind, url, path }, read, deps)] as const;
   });
   return new Map(await Promise.all(fetched));
 }
@@ -175,13 +172,14 @@ const Images = z.object({
   streams: z.array(z.object({ width: z.int().positive(), height: z.int().positive() })).min(1),
 });
 
-async function checkImage(ffprobe: Tool, path: string, signal: AbortSignal): Promise<void> {
+/** Returns the path. */
+async function checkImage(ffprobe: Tool, path: string, signal: AbortSignal): Promise<string> {
   const options = ["-show_entries", "stream=width,height", "-select_streams", "v:0"];
   const { stdout } = await runFfprobe({ ffprobe, path, options, signal, allowed: IMAGES });
   const parsed = Images.safeParse(JSON.parse(stdout));
   const [image] = parsed.data?.streams ?? [];
   if (!image) throw new AppError("input_not_media", "The file has no image");
-  if (Math.max(image.width, image.height) <= MAX_SIDE) return;
+  if (Math.max(image.width, image.height) <= MAX_SIDE) return path;
   const size = `${image.width}x${image.height}`;
   throw new AppError("watermark_failed", `it has ${size} pixels, but at most ${MAX_SIDE} per side are allowed`);
 }

@@ -86,16 +86,10 @@ async function captionsFor(wanted: Wanted, work: CaptionsWork, deps: FontDeps): 
   if (burn.url === undefined) return captionsOfTrack(wanted, work, deps);
   const path = join(work.folder, `captions-${index}.bin`);
   const { allowPrivate: allow, signal } = deps;
-  const scripts: Script[] = [];
-  const check = async (): Promise<void> => {
-    const file = { path, maxBytes: MAX_CAPTION_BYTES };
-    scripts.push(await isolated("captionScript", [file, { language: "", format: null }, burn, wanted.fonts], signal));
-  };
-  const fetched = await fetchExtra({ ...CAPTIONS, url: burn.url, path }, check, { allow, signal });
-  if (!fetched.ok) return fetched;
-  const [script] = scripts;
-  if (!script) throw new Error("Captions were fetched and not read");
-  return ok(script);
+  const file = { path, maxBytes: MAX_CAPTION_BYTES };
+  const read = (): Promise<Script> =>
+    isolated("captionScript", [file, { language: "", format: null }, burn, wanted.fonts], signal);
+  return fetchExtra({ ...CAPTIONS, url: burn.url, path }, read, { allow, signal });
 }
 
 /** The captions of a track of the input: an empty script if the input lacks an optional track. */
@@ -179,12 +173,10 @@ async function filesOf(
     if (files) return ok(files);
     return err({ code: "encoder_not_available", message: `The encoder node has no font \`${font.name}\`.` });
   }
-  const fonts: FontFile[] = [];
-  const check = async (): Promise<void> => {
-    const read = await readFontFile(path);
-    if (!read) throw new AppError("input_not_media", "The file is no font");
-    fonts.push({ ...read, path });
+  const read = async (): Promise<FontFile[]> => {
+    const file = await readFontFile(path);
+    if (!file) throw new AppError("input_not_media", "The file is no font");
+    return [{ ...file, path }];
   };
-  const fetched = await fetchExtra({ ...FONT, url: font.url, path }, check, { allow, signal });
-  return fetched.ok ? ok(fonts) : fetched;
+  return fetchExtra({ ...FONT, url: font.url, path }, read, { allow, signal });
 }
