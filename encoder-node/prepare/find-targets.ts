@@ -11,10 +11,10 @@ import { variantsFor } from "#shared/plan/streams/stream-variants.ts";
 import type { SearchedVideo } from "#shared/plan/vmaf/plan-probes.ts";
 import type { KeyframeGroup } from "#shared/plan/vmaf/sample-windows.ts";
 import { similarVideos } from "#shared/plan/vmaf/similar-videos.ts";
+import type { Tool } from "../ffmpeg/discover/locate.ts";
 import type { Encoded } from "../outputs/deliver-outputs.ts";
 import { readKeyframeGroups } from "../quality/keyframe-groups.ts";
 import { type SearchDeps, searchRateFactors } from "../quality/search-rate-factor.ts";
-import type { TaskDeps } from "../workspace/task-deps.ts";
 import { type ReadInputs, type RunDeps, runIn } from "./run-planned.ts";
 
 export type TargetWork = ReadInputs & {
@@ -40,7 +40,7 @@ type Range = { readonly fromMs: number; readonly toMs: number };
 /** A video of an output; `variant` is its place in the request of a stream. */
 type Wanted = SearchedVideo & { readonly range: Range; readonly variant: number | null };
 
-type TargetDeps = RunDeps & Omit<SearchDeps, "folder" | "run"> & Pick<TaskDeps, "ffprobe">;
+type TargetDeps = RunDeps & Omit<SearchDeps, "folder" | "run"> & { readonly ffprobe: Tool };
 
 /** Searches for all outputs with a requested VMAF. Does nothing without such outputs. Throws when the signal aborts. */
 export async function findTargets(

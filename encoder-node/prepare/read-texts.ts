@@ -19,6 +19,7 @@ import {
   type TextTrack,
 } from "#shared/plan/text/text-tracks.ts";
 import { err, ok } from "#shared/result.ts";
+import type { Tool } from "../ffmpeg/discover/locate.ts";
 import { readBytes, writeText } from "../run-files/open-file.ts";
 import { RunFiles } from "../run-files/run-files.ts";
 import { runFfprobe } from "../source/probe/run-ffprobe.ts";
@@ -27,7 +28,6 @@ import type { TrackBitmaps } from "../text/burn-in/burn-files.ts";
 import { isolated } from "../text/parsing/isolated.ts";
 import { readOwnFile } from "../upload/made-file.ts";
 import type { ServedSource } from "../workspace/read-ranged.ts";
-import type { TaskDeps } from "../workspace/task-deps.ts";
 import type { TrackFile } from "./fetch-subtitles.ts";
 import { type RunDeps, runOnSource } from "./run-planned.ts";
 
@@ -125,7 +125,7 @@ const MAX_DATA_BYTES = 100e6;
 /** 4096×2304, more than the canvas of any disc. */
 const MAX_PIXELS = 9_437_184;
 
-type Deps = RunDeps & Pick<TaskDeps, "ffprobe">;
+type Deps = RunDeps & { readonly ffprobe: Tool };
 
 /** Returns null for a track without packets. Throws AppError `subtitle_failed`, and as `ReadTexts`. */
 export type ReadBitmaps = (track: TextTrack) => Promise<TrackBitmaps | null>;
@@ -158,7 +158,7 @@ async function readBitmaps(track: TextTrack, source: TextSource, deps: Deps): Pr
 const Packets = z.object({ packets: z.array(z.object({ pts_time: z.coerce.number(), size: z.string() })) });
 
 /** Returns the time of the first image, in ms. Throws if all images are empty: ffmpeg makes an empty one at first. */
-async function firstImage(path: string, { ffprobe, signal }: Pick<TaskDeps, "ffprobe" | "signal">): Promise<number> {
+async function firstImage(path: string, { ffprobe, signal }: Deps): Promise<number> {
   const options = ["-f", "nut", "-show_entries", "packet=pts_time,size"];
   const allowed = { demuxers: "nut", decoders: "png" };
   const { stdout } = await readOwnFile(runFfprobe({ ffprobe, path, options, signal, allowed }));

@@ -3,8 +3,8 @@
 import type { HttpStreamOutput } from "#shared/job/output-spec.ts";
 import { streamFolder } from "#shared/job/stream-files.ts";
 import type { PlannedOutput } from "#shared/plan/outputs/output-plan.ts";
+import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { RunFiles } from "../run-files/run-files.ts";
-import type { TaskDeps } from "../workspace/task-deps.ts";
 import { openPublication, type Publication, type PublicationDeps } from "./publication.ts";
 import type { SubtitleFile } from "./publication-options.ts";
 
@@ -20,7 +20,7 @@ export type Publications = ReadonlyMap<number, Publication>;
 /** The text tracks of each output. */
 export type SubtitleFiles = ReadonlyMap<number, readonly SubtitleFile[]>;
 
-export type PublisherDeps = PublicationDeps & Pick<TaskDeps, "assignment">;
+export type PublisherDeps = PublicationDeps & { readonly assignment: Assignment };
 
 /** `specs` are the streams of the task. */
 export function openPublisher(specs: readonly HttpStreamOutput[], deps: PublisherDeps): Publisher {

@@ -6,7 +6,7 @@ import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import type { KeyframeGroup } from "#shared/plan/vmaf/sample-windows.ts";
 import type { Tool } from "../ffmpeg/discover/locate.ts";
 import { listPackets } from "../source/frame-index/run-packet-listing.ts";
-import type { TaskDeps } from "../workspace/task-deps.ts";
+import type { MeasureDeps } from "./measure.ts";
 
 /** A keyframe that follows this soon does not start its own group: each frame may be a keyframe. */
 const LEAST_MS = 500;
@@ -17,7 +17,7 @@ const LEAST_MS = 500;
  */
 export async function readKeyframeGroups(
   { path, probe }: { readonly path: string; readonly probe: MediaProbe },
-  { ffprobe, log, signal }: { readonly ffprobe: Tool } & Pick<TaskDeps, "log" | "signal">,
+  { ffprobe, log, signal }: { readonly ffprobe: Tool } & Pick<MeasureDeps, "log" | "signal">,
 ): Promise<KeyframeGroup[]> {
   const { video } = chooseTracks(probe);
   if (!video) return [];

@@ -20,7 +20,7 @@ import { scoreOf, summarizeVmaf } from "#shared/plan/vmaf/score.ts";
 import { lossOf, nextProbe } from "#shared/plan/vmaf/search.ts";
 import { openFile, readText } from "../run-files/open-file.ts";
 import { RunFiles } from "../run-files/run-files.ts";
-import type { TaskDeps } from "../workspace/task-deps.ts";
+import type { MeasureDeps } from "./measure.ts";
 import { type MeasuredRate, targetOf, targetReport, withoutSearch } from "./quality-report.ts";
 
 export type SearchRequest = RunInputs & {
@@ -32,7 +32,7 @@ export type SearchRequest = RunInputs & {
   readonly groups?: readonly KeyframeGroup[];
 };
 
-export type SearchDeps = Pick<TaskDeps, "capabilities" | "log" | "signal"> & {
+export type SearchDeps = Pick<MeasureDeps, "capabilities" | "log" | "signal"> & {
   /** The workspace. */
   readonly folder: string;
   /** Runs ffmpeg in a folder; `false`: it failed. */

@@ -194,7 +194,7 @@ async function readRanges({ assignment, post }: Lease): Promise<void> {
 
 type Track = { readonly output: number; readonly track: string; readonly frames: number | null };
 
-/** Same as in encoder-node/tasks/chunk/store-tracks.ts: files have the names that were signed with the assignment. */
+/** Same as in encoder-node/workspace/scratch.ts: files have the names that were signed with the assignment. */
 async function putTracks(lease: Lease, tracks: readonly Track[]) {
   const { assignment } = lease;
   const signed = "signed" in assignment.task ? (assignment.task.signed?.puts ?? []) : [];
