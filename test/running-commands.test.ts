@@ -11,7 +11,8 @@ it("a client sees the command of a running encode and its progress, without secr
   const { id } = await stack.submit({ input: { url: `${url}?secret=hunter2` }, outputs });
   const running = async () => {
     const list = RunningCommandList.parse((await stack.request("GET", `/jobs/${id}/running`)).body);
-    return list.commands.find(({ output }) => /^frame=\d+/.test(output));
+    // A message of the encoder may come before the line about the progress.
+    return list.commands.find(({ output }) => /^frame=\d+.*$/m.test(output));
   };
   await expect.poll(running).toMatchObject({ task: "encode", attempt: 1 });
   const text = JSON.stringify(await running()) ?? "";
