@@ -1,6 +1,8 @@
+import { chmodSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { cloudflareTest } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
+import { findCandidates } from "./encoder-node/ffmpeg/discover/locate.ts";
 import { mailBinding } from "./local/control-plane/mail.ts";
 import { guardedOutbound } from "./local/control-plane/outbound.ts";
 import FileOrder from "./test/file-order.ts";
@@ -15,6 +17,20 @@ const COMMON = {
   hookTimeout: 240_000,
 };
 
+/**
+ * All tests run npm's ffmpeg, unless FFMPEG_PATH names another one: it is the same on every machine, and starts with an
+ * eighth of the processor time of a distribution's, which loads 200 libraries. CI repeats tests with the distribution's.
+ */
+if (process.env.FFMPEG_PATH === undefined && process.env.FFPROBE_PATH === undefined) {
+  const { ffmpeg, ffprobe } = findCandidates({});
+  for (const [variable, [packaged]] of Object.entries({ FFMPEG_PATH: ffmpeg, FFPROBE_PATH: ffprobe })) {
+    if (packaged === undefined) continue;
+    // npm unpacks one of them for its owner alone.
+    chmodSync(packaged.path, 0o755);
+    process.env[variable] = packaged.path;
+  }
+}
+
 /** Setup of test files that run in Node itself. */
 const IN_NODE = ["./test/patience.ts", "./test/equal-bytes.ts", "./test/processor-time.ts"];
 
@@ -28,13 +44,8 @@ const PROPERTIES = { provide: { propertySeed: PROPERTY_SEED } };
  */
 const SHARED_PROCESS = { isolate: false, restoreMocks: true, unstubEnvs: true, unstubGlobals: true };
 
-/** Files of `pure` and `worker` mostly wait: for timers, and for each other's processes. */
-const FAST_WORKERS = availableParallelism() * 2;
-/**
- * Other files wait for other processes, too, but these encode. They share a group, so that a waiting file leaves room
- * for others.
- */
-const STACK_WORKERS = Math.ceil(availableParallelism() * 1.5);
+/** Most files wait: for timers, browsers, and each other's processes. */
+const WORKERS = availableParallelism() * 2;
 
 /** The plugin prints at each start that it has been renamed. */
 function withoutWarning<Plugin>(make: () => Plugin): Plugin {
@@ -82,8 +93,6 @@ const workerProject = ({
   globalSetup: string[];
   /** True if requests leave as at Cloudflare's edge. */
   isEdge?: boolean;
-  maxWorkers?: number;
-  sequence?: { groupOrder: number };
 }) => ({
   plugins: [
     withoutWarning(() =>
@@ -152,7 +161,7 @@ export default defineConfig({
     silent: "passed-only",
     tags: COMMON.tags,
     reporters: ["./test/reporter/quiet-reporter.ts"],
-    maxWorkers: availableParallelism(),
+    maxWorkers: WORKERS,
     sequence: { sequencer: FileOrder },
     projects: [
       {
@@ -166,7 +175,6 @@ export default defineConfig({
           include: files("{shared,encoder-node,local,client,cli,dashboard}/**/*.test.ts", "test/reporter/*.test.ts"),
           exclude: left("**/*.ffmpeg.test.ts"),
           globalSetup: ["./test/services/client-service.ts"],
-          maxWorkers: FAST_WORKERS,
         },
       },
       workerProject({
@@ -175,7 +183,6 @@ export default defineConfig({
         // The client runs in workerd, too.
         include: files("worker/**/*.test.ts", "client/client.test.ts"),
         exclude: ["**/*.soak.test.ts"],
-        maxWorkers: FAST_WORKERS,
         globalSetup: [...WORKER_SERVICES, "./test/services/worker-azure.ts", "./test/services/client-service.ts"],
       }),
       workerProject({
@@ -189,15 +196,12 @@ export default defineConfig({
               "worker/job/decide/storage-check.test.ts",
             ]
           : [],
-        maxWorkers: FAST_WORKERS,
         globalSetup: [...WORKER_SERVICES, "./test/services/worker-azure.ts"],
       }),
       workerProject({
         name: "worker-soak",
         include: WITH_SOAK ? ["worker/**/*.soak.test.ts"] : [],
         globalSetup: WORKER_SERVICES,
-        maxWorkers: STACK_WORKERS,
-        sequence: { groupOrder: 1 },
       }),
       {
         test: {
@@ -207,8 +211,6 @@ export default defineConfig({
           setupFiles: [...IN_NODE, "./test/services/tools-in-sandbox.ts"],
           include: files("{shared,encoder-node,local}/**/*.ffmpeg.test.ts"),
           exclude: left(),
-          sequence: { groupOrder: 1 },
-          maxWorkers: STACK_WORKERS,
         },
       },
       {
@@ -219,8 +221,6 @@ export default defineConfig({
           include: files("test/**/*.test.ts"),
           exclude: left("test/reporter/*.test.ts", ...(WITH_SOAK ? [] : ["**/*.soak.test.ts"])),
           globalSetup: ["./test/services/shared-stack.ts"],
-          sequence: { groupOrder: 1 },
-          maxWorkers: STACK_WORKERS,
         },
       },
       {
@@ -230,8 +230,6 @@ export default defineConfig({
           setupFiles: IN_NODE,
           include: WITH_SERVED ? ["test/faults/control-plane.slow.test.ts"] : [],
           env: { COPRA_TEST_STACK: "serve" },
-          sequence: { groupOrder: 1 },
-          maxWorkers: STACK_WORKERS,
         },
       },
     ],

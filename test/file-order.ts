@@ -1,9 +1,11 @@
 // The order in which test files run.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { ROOT } from "../local/home/constants.ts";
 
 /** Files of a minute and more, the longest first. If they started last, a single file would run alone at the end. */
 const LONGEST = [
-  "test/faults/outside.soak.test.ts",
   "test/late-source.slow.test.ts",
   "test/streams/stream-sources.slow.test.ts",
   "test/cli.slow.test.ts",
@@ -20,12 +22,15 @@ const LONGEST = [
   "test/secrets/secrets.slow.test.ts",
   "test/dashboard/shell.test.ts",
   "test/dashboard/lists.test.ts",
+  "test/dashboard/new-job.test.ts",
   "test/main-job.test.ts",
-  "test/faults/killed-nodes.test.ts",
 ];
 
-/** Projects whose files mostly wait; files of other projects run meanwhile. */
-const FIRST = ["served", "stack"];
+const missing = LONGEST.filter((path) => !existsSync(join(ROOT, path)));
+if (missing.length > 0) throw new Error(`test/file-order.ts names files that do not exist: ${missing.join(", ")}`);
+
+/** The projects with the longest files. Short files come last, so that all workers end together. */
+const FIRST = ["served", "stack", "ffmpeg", "worker"];
 
 /**
  * Keeps the files of a project together, because only then can they share a process. The longest files of a project run
