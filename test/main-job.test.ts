@@ -278,7 +278,7 @@ describe("other sources", () => {
 
 describe("a job that is cancelled by its client", () => {
   it("stops its encoder at once, and leaves nothing behind", async () => {
-    const clip = await makeLongClip(folder, 30);
+    const clip = await makeLongClip(folder, 30, "320x180");
     const { id } = await stack.submit({
       input: { url: sources.urlOf(clip) },
       outputs: { "mp4:1080p": { path: "cancelled.mp4" } },

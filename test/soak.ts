@@ -13,12 +13,16 @@ const soak = (...paths: string[]): Run => ({ env: { COPRA_SOAK: "1" }, argv: [..
 
 const PARTS: Readonly<Record<string, readonly Run[]>> = {
   formats: [soak("encoder-node/ffmpeg/plans/matrix")],
+  chunks: ["prepare", "tasks/join"].map((name) => soak(`encoder-node/${name}`)),
   system: ["hostile", "streams", "load", "slow-sources", "wrangler-dev"].map((name) => soak(`test/${name}`)),
   quality: [soak("encoder-node/quality"), soak("encoder-node/testing"), soak("encoder-node/source/outline")],
-  "control-plane": Array.from({ length: SHARES }, (_, at) => ({
-    env: {},
-    argv: ["test/simulation/run-faults.ts", "--share", `${at + 1}/${SHARES}`],
-  })),
+  "control-plane": [
+    soak("test/simulation"),
+    ...Array.from({ length: SHARES }, (_, at) => ({
+      env: {},
+      argv: ["test/simulation/run-faults.ts", "--share", `${at + 1}/${SHARES}`],
+    })),
+  ],
   properties: [soak("--project", "pure", "shared", "dashboard"), soak("worker/http/fuzz")],
 };
 

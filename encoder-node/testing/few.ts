@@ -4,9 +4,15 @@ import { type TestOptions, test } from "vitest";
 /** Options of tests that only the slow run tries, not `npm test`. */
 export const SLOW: TestOptions = { tags: ["slow"] };
 
-/** Every `nth` row of a long table; all rows in the soak (`npm run test:soak`). */
+/** `all` in the soak (`npm run test:soak`), otherwise `some`. */
+export const inSoak = <Value>(all: Value, some: Value): Value => (process.env.COPRA_SOAK === "1" ? all : some);
+
+/** Every `nth` row of a long table; all rows in the soak. */
 export const everyNth = <Row>(nth: number, rows: readonly Row[]): readonly Row[] =>
-  process.env.COPRA_SOAK === "1" ? rows : rows.filter((_, at) => at % nth === 0);
+  inSoak(
+    rows,
+    rows.filter((_, at) => at % nth === 0),
+  );
 
 /** `few(2).each(rows)(title, run)` is `test.each(rows)(title, run)`, with all rows but the first two tagged `slow`. */
 export const few = (count: number): Pick<typeof test, "each"> => ({

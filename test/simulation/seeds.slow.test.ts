@@ -1,10 +1,13 @@
 import { expect, it } from "vitest";
+import { inSoak } from "../../encoder-node/testing/few.ts";
 import { tryFaults, trySeeds } from "./seeds/try-seeds.ts";
 
-it("keeps its promises despite reordered messages, losses and deaths: 360 more seeds", async () => {
-  const tried = await Promise.all([trySeeds(41, 180), trySeeds(221, 180)]);
+/** Seeds of each of two processes. */
+const SEEDS = inSoak(180, 30);
+
+it(`keeps its promises despite reordered messages, losses and deaths: ${2 * SEEDS} more seeds`, async () => {
+  const tried = await Promise.all([trySeeds(41, SEEDS), trySeeds(221, SEEDS)]);
   expect(tried.join("")).not.toContain("VIOLATION");
-  // Some 220 s of processor time, beside other files.
 }, 900_000);
 
 it("keeps its promises with a single fault of any request: a thirtieth of all faults", async () => {

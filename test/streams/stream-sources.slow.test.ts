@@ -1,5 +1,6 @@
 // Streams of sources with traits of real sources, through the real system. The tests fetch and check every stored file.
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { everyNth } from "../../encoder-node/testing/few.ts";
 import { fileFolder, untilEnd } from "../fixtures.ts";
 import { startSourceServer } from "../services/source-server.ts";
 import { startTestStack, type TestStack } from "../stack.ts";
@@ -41,6 +42,7 @@ const STREAMS = {
   "edited.mp4": { variants: WHOLE },
 } satisfies Partial<Record<StreamClip, { variants: string[]; segment_duration?: number; thumbnails?: boolean }>>;
 type Streamed = keyof typeof STREAMS;
+const TRIED = everyNth(2, Object.keys(STREAMS) as Streamed[]);
 
 const submit = async (clip: StreamClip, options: object): Promise<void> => {
   const source = await makeStreamClip(clip, folder);
@@ -53,8 +55,8 @@ const submit = async (clip: StreamClip, options: object): Promise<void> => {
 beforeAll(async () => {
   stack = await startTestStack();
   // The first job runs alone, so that the log has its times.
-  for (const [clip, options] of Object.entries(STREAMS) as [Streamed, object][]) {
-    await submit(clip, options);
+  for (const clip of TRIED) {
+    await submit(clip, STREAMS[clip]);
     if (clip === "video.mp4") await stack.waitForJob(jobs.get(clip) ?? "");
   }
   await submit("truncated.mp4", { variants: WHOLE });
@@ -97,34 +99,31 @@ it("the bucket holds the files that the entry files reference, and nothing else"
   expect(await fileFaults([...named], [...entriesOf("video.mp4"), ...cues])).toEqual([]);
 });
 
-it.each(Object.keys(STREAMS) as Streamed[])(
-  "%s: every segment is valid, in sync and as long as the source",
-  async (clip) => {
-    const job = await stack.waitForJob(jobs.get(clip) ?? "");
-    expect(job).toMatchObject({ status: "job.completed" });
-    const clock = { codeAtStart: 0, audioFrom: 0, ...STREAM_CLIPS[clip] };
-    const [ts, fmp4, dash] = await Promise.all(entriesOf(clip).map(readPackage));
-    if (!ts || !fmp4 || !dash) throw new Error("unreachable");
-    for (const stream of [ts, fmp4]) {
-      for (const track of stream.tracks) {
-        expect(await segmentFaults(track)).toEqual([]);
-        expect(await clockFaults(track, clock)).toEqual([]);
-        expect(await keyframeFaults(track)).toEqual([]);
-        expect(track.keyframes.length > 0).toBe(track.kind === "video");
-      }
+it.each(TRIED)("%s: every segment is valid, in sync and as long as the source", async (clip) => {
+  const job = await stack.waitForJob(jobs.get(clip) ?? "");
+  expect(job).toMatchObject({ status: "job.completed" });
+  const clock = { codeAtStart: 0, audioFrom: 0, ...STREAM_CLIPS[clip] };
+  const [ts, fmp4, dash] = await Promise.all(entriesOf(clip).map(readPackage));
+  if (!ts || !fmp4 || !dash) throw new Error("unreachable");
+  for (const stream of [ts, fmp4]) {
+    for (const track of stream.tracks) {
+      expect(await segmentFaults(track)).toEqual([]);
+      expect(await clockFaults(track, clock)).toEqual([]);
+      expect(await keyframeFaults(track)).toEqual([]);
+      expect(track.keyframes.length > 0).toBe(track.kind === "video");
     }
-    const videos = STREAMS[clip].variants.filter((format) => !format.startsWith("mp4:x:"));
-    const counts = [ts, fmp4, dash].map(({ tracks }) => tracks.filter(({ kind }) => kind === "video").length);
-    // MPEG-TS packages omit HEVC.
-    const inTs = videos.filter((format) => !format.includes("hevc")).length;
-    expect(counts).toEqual([inTs, videos.length, videos.length]);
-    for (const stream of [ts, fmp4, dash]) {
-      expect(alignmentFaults(stream)).toEqual([]);
-      expect(lengthFaults(stream, clock)).toEqual([]);
-      expect(await bandwidthFaults(stream)).toEqual([]);
-    }
-  },
-);
+  }
+  const videos = STREAMS[clip].variants.filter((format) => !format.startsWith("mp4:x:"));
+  const counts = [ts, fmp4, dash].map(({ tracks }) => tracks.filter(({ kind }) => kind === "video").length);
+  // MPEG-TS packages omit HEVC.
+  const inTs = videos.filter((format) => !format.includes("hevc")).length;
+  expect(counts).toEqual([inTs, videos.length, videos.length]);
+  for (const stream of [ts, fmp4, dash]) {
+    expect(alignmentFaults(stream)).toEqual([]);
+    expect(lengthFaults(stream, clock)).toEqual([]);
+    expect(await bandwidthFaults(stream)).toEqual([]);
+  }
+});
 
 it("a truncated source fails with an error message, and no entry file is stored", async () => {
   const job = await stack.waitForJob(jobs.get("truncated.mp4") ?? "");

@@ -8,6 +8,7 @@ import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { specOf } from "#shared/testing/output-specs.ts";
 import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
 import { probeFile } from "../../source/probe/probe.ts";
+import { everyNth } from "../../testing/few.ts";
 import {
   type ChunkTestBed,
   type Clip,
@@ -47,11 +48,12 @@ async function decoded(name: string, bytes: Buffer | undefined, kind: "v" | "a",
 
 const times = (frames: readonly Frame[]): number[] => frames.map(({ time }) => Math.round(time * 1e4) / 1e4);
 
-it.each<[Clip, string[]]>([
+const ROWS: readonly (readonly [Clip, readonly string[]])[] = [
   ["ntsc.mp4", ["mp4:64x36", "mkv:64x36_15fps", "mkv:64x36_15fps:opus"]],
   ["uneven.mkv", ["mp4:64x36"]],
   ["clip.ts", ["mp4:64x36"]],
-])("makes the same outputs of %s in chunks as in a single run: %j", async (clip, formats) => {
+];
+it.each(everyNth(2, ROWS))("makes the same outputs of %s in chunks as in a single run: %j", async (clip, formats) => {
   const outputs = formats.map((format, index) => specOf({ format, params: { loudness: -20 } }, index));
   const [whole, many] = [await encodeWhole(testBed, clip, outputs), await encodeInChunks(testBed, clip, outputs)];
   // Outputs are reported in the order in which they are stored.
@@ -78,7 +80,11 @@ it("makes the same audio tracks of files and streams in chunks as in a single ru
   const files = Object.entries({ "mp4:64x36": "ac3_192k", "mkv:64x36:opus": undefined, "mpegts:64x36": undefined });
   const stream = { hls: { path: "a" }, dash: { path: "b" }, variants: ["mp4:64x36", "mp4:x36:64k"], audio: "all" };
   const outputs = [
-    ...files.map(([format, other]) => ({ format, params: { audio: audioWith(other), loudness: -20 } })),
+    // Four tracks take as long to measure as all others to encode.
+    ...files.map(([format, other], at) => ({
+      format,
+      params: { audio: audioWith(other), ...(at === 0 ? { loudness: -20 } : {}) },
+    })),
     { format: "httpstream", params: stream },
   ].map(specOf);
   const whole = await encodeWhole(testBed, "languages.mkv", outputs);
