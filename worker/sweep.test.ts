@@ -5,7 +5,7 @@ import {
   runInDurableObject,
 } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { JobView } from "#shared/job/job-view.ts";
 import type { Env } from "./bindings.ts";
 import { findJob, jobsToCheck } from "./db/jobs.ts";
@@ -15,7 +15,7 @@ import { nextAlarmAt, nextCheckAt } from "./job/effects/job-effects.ts";
 import type { JobState } from "./job/state/job-state.ts";
 import { jobOf } from "./rpc/job.ts";
 import { sweep as round } from "./sweep.ts";
-import { ADMIN, basic, bearer, checkedJob, jobBody, newAccount, newSpec, send } from "./testing/jobs.ts";
+import { basic, checkedJob, jobBody, newAccount, newSpec, operator, send, useAccount } from "./testing/jobs.ts";
 import { deletedMetadataResponses, purgedJobResponses } from "./testing/purged-job-responses.ts";
 import { loadState, rewriteState } from "./testing/stored-state.ts";
 import { claimFrom } from "./testing/turns.ts";
@@ -23,10 +23,7 @@ import { newLink } from "./testing/upload-links.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
-let account: Awaited<ReturnType<typeof newAccount>>;
-beforeAll(async () => {
-  account = await newAccount();
-});
+const account = useAccount();
 const ask = (method: string, path: string, body?: unknown, headers = {}) =>
   send(path, { method, body, headers: { ...basic(account.key), ...headers } });
 
@@ -300,16 +297,12 @@ describe("a sweep's budget", () => {
       env.DB.prepare("UPDATE jobs SET check_at = 1 WHERE check_at IS NOT NULL"),
       env.DB.prepare("UPDATE uploads SET expires_at = 1 WHERE id = ?").bind(upload.id),
     ]);
-    await send("/v2/admin/alerts/silent", {
-      method: "PUT",
-      body: { when: "node.lost", to: { type: "email", to: ["a@example.com"] } },
-      headers: bearer(ADMIN),
-    });
+    await operator.put("/v2/admin/alerts/silent", { when: "node.lost", to: { type: "email", to: ["a@example.com"] } });
     const silent = name === "STORAGE" || name === "MAIL" ? SILENT : silentNamespace;
     await round({ ...env, [name]: silent } as Env, Date.now(), 20, 300).catch(() => undefined);
     if (name !== "STORAGE") expect((await ask("GET", `/v2/uploads/${upload.id}`)).status).toBe(404);
     expect(await statusOf(link)).toBe("expired");
-    await send("/v2/admin/alerts/silent", { method: "DELETE", headers: bearer(ADMIN) });
+    await operator.delete("/v2/admin/alerts/silent");
   });
 
   it("sends an operator's alert and another account's webhooks while 30 receivers of links are silent", async () => {

@@ -1,17 +1,13 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { accountOf } from "../rpc/account.ts";
 import { jobOf } from "../rpc/job.ts";
-import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../testing/jobs.ts";
+import { basic, jobBody, newAccount, operator, send, useAccount } from "../testing/jobs.ts";
 import { type AccountObject, judgeJob } from "./account-object.ts";
 
-let account: Awaited<ReturnType<typeof newAccount>>;
-beforeAll(async () => {
-  account = await newAccount();
-});
-const admin = (path: string, body: unknown = {}) =>
-  send(`/v2/admin${path}`, { method: "POST", body, headers: bearer(ADMIN) });
+const account = useAccount();
+const admin = (path: string, body: unknown = {}) => operator.post(`/v2/admin${path}`, body);
 
 describe("an account's jobs", () => {
   const post = (key: string, headers: Record<string, string> = {}, query = "") =>
@@ -38,8 +34,8 @@ describe("an account's jobs", () => {
     expect((await post(full.key, {}, "?dry_run=true")).status).toBe(200);
     expect((await post(account.key)).status).toBe(201);
     // A retry starts a job again.
-    await send(`/v2/jobs/${first.body.id}`, { method: "DELETE", headers: basic(full.key) });
-    const again = await send(`/v2/jobs/${first.body.id}/retry`, { method: "POST", headers: basic(full.key) });
+    await full.delete(`/v2/jobs/${first.body.id}`);
+    const again = await full.post(`/v2/jobs/${first.body.id}/retry`);
     expect([again.status, again.body.error_code]).toEqual([429, "too_many_jobs"]);
     await admin(`/accounts/${full.id}/limits`, { max_unfinished_jobs: null });
     expect((await post(full.key)).status).toBe(201);
@@ -125,16 +121,11 @@ describe("an account's receivers", () => {
       await object.admitDelivery(host);
       await object.deliveryEnded(host, false);
     }
-    const { body } = await send("/v2/jobs", {
-      method: "POST",
-      body: jobBody({ notification }),
-      headers: basic(account.key),
-    });
+    const { body } = await account.post("/v2/jobs", jobBody({ notification }));
     const path = `/v2/jobs/${body.id}`;
-    await send(path, { method: "DELETE", headers: basic(account.key) });
+    await account.delete(path);
     await jobOf(env, body.id).replay(`msg_${body.id}_1`);
-    const log = async () =>
-      (await send(`${path}/notifications`, { headers: basic(account.key) })).body.notifications[0];
+    const log = async () => (await account.get(`${path}/notifications`)).body.notifications[0];
     await vi.waitFor(
       async () => expect(Date.parse((await log())?.next_attempt_at)).toBeGreaterThan(Date.now() + 5000),
       { timeout: 10_000 },

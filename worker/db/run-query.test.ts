@@ -47,7 +47,7 @@ describe("POST /v2/jobs with an Idempotency-Key, while the database fails", () =
       expect(failed.headers.get("retry-after")).toBe("5");
       const [first, second] = [await post(env), await post(env)];
       expect([first.status, second.status, second.body]).toEqual([201, 201, first.body]);
-      const { body: list } = await send("/v2/jobs", { headers: basic(account.key) });
+      const { body: list } = await account.get("/v2/jobs");
       expect(list.jobs).toMatchObject([first.body]);
       expect((await listDurableObjectIds(env.JOB)).length - before).toBe(1);
     },

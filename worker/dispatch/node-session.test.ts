@@ -8,7 +8,7 @@ import { readSession, signSession } from "../crypto/node-session.ts";
 import { app } from "../http/app.ts";
 import { hubOf } from "../rpc/hub.ts";
 import { settingsOf } from "../settings.ts";
-import { ADMIN, bearer, newNodeToken, send } from "../testing/jobs.ts";
+import { bearer, newNodeToken, operator, send } from "../testing/jobs.ts";
 import { connect, hello, useNodes } from "../testing/nodes.ts";
 import { RevokedTokens } from "./admission/admission.ts";
 import { reconnectSpreadMs } from "./connections/sessions.ts";
@@ -87,15 +87,11 @@ describe("node sessions", () => {
   });
 
   it("rejects a session of a revoked token, also after the hub restarts", async () => {
-    const { body } = await send("/v2/admin/node-tokens", {
-      method: "POST",
-      body: { name: "x" },
-      headers: bearer(ADMIN),
-    });
+    const { body } = await operator.post("/v2/admin/node-tokens", { name: "x" });
     const node = await connect(body.node_token);
     node.say(hello("a", NONE));
     const { session = "" } = await node.next("welcome");
-    await send(`/v2/admin/node-tokens/${body.id}`, { method: "DELETE", headers: bearer(ADMIN) });
+    await operator.delete(`/v2/admin/node-tokens/${body.id}`);
     expect(await node.closed).toBe(1008);
     await evictDurableObject(hubOf(env), { webSockets: "close" });
     const back = await open({ ...bearer(body.node_token), [SESSION_HEADER]: session });

@@ -77,12 +77,12 @@ describe("access to jobs of another account", () => {
 
   it("lists no job of another account on any page, whatever the query", async () => {
     const jobs = await ownersJobs();
-    const first = await send("/v2/jobs?limit=1", { headers: basic(owner.key) });
+    const first = await owner.get("/v2/jobs?limit=1");
     expect(first.body.next_cursor).toMatch(/^\d+-/);
     const newest = `${Date.now() + 1000}-${jobs[0]?.id}`;
     const queries = ["", "?limit=100", "?status=job.aborted", `?cursor=${first.body.next_cursor}`, `?cursor=${newest}`];
     for (const query of queries) {
-      const { status, body } = await send(`/v2/jobs${query}`, { headers: basic(stranger.key) });
+      const { status, body } = await stranger.get(`/v2/jobs${query}`);
       expect([query, status, body]).toEqual([query, 200, { jobs: [], next_cursor: null }]);
     }
   });

@@ -1,20 +1,19 @@
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, send } from "../testing/jobs.ts";
+import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, send, useAccount } from "../testing/jobs.ts";
 import { fill, ROUTES } from "../testing/routes.ts";
 import { app } from "./app.ts";
 
-let account: Awaited<ReturnType<typeof newAccount>>;
+const account = useAccount();
 let nodeToken: string;
 beforeAll(async () => {
-  account = await newAccount();
   nodeToken = await newNodeToken();
 });
 
 /** True for paths of the operator. */
 const isOperators = (path: string): boolean => path.includes("/admin/") || /^(\/metrics|\/v2\/autoscale)$/.test(path);
 
-const post = (body: unknown) => send("/v2/jobs", { method: "POST", body, headers: basic(account.key) });
+const post = (body: unknown) => account.post("/v2/jobs", body);
 
 describe("access", () => {
   const lease = "AAAAAAAAAAAAAA.encode.1";
@@ -111,7 +110,7 @@ describe("unknown paths and methods", () => {
     ["GET", "/", 404, "route_not_found"],
   ];
   it.each(rows)("%s %s returns %i %s", async (method, path, status, code) => {
-    const answer = await send(path, { method, headers: basic(account.key) });
+    const answer = await account.request(method, path);
     expect([answer.status, answer.body.error_code]).toEqual([status, code]);
     expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
   });
@@ -121,7 +120,7 @@ describe("unknown paths and methods", () => {
     ["/jobs/AAAAAAAAAAAAAA", "There is no resource at /jobs/AAAAAAAAAAAAAA; did you mean /v2/jobs/AAAAAAAAAAAAAA?"],
     ["/v1/nothing", "There is no resource at /v1/nothing"],
   ])("explains that the paths of the API start with /v2: %s", async (path, message) => {
-    expect((await send(path, { headers: basic(account.key) })).body.message).toBe(message);
+    expect((await account.get(path)).body.message).toBe(message);
   });
 
   it.each([
@@ -154,10 +153,10 @@ describe("unknown paths and methods", () => {
 describe("GET /v2/metadata/jobs", () => {
   it("returns data from creation on, and 404 for an unknown key", async () => {
     const { body: job } = await post(jobBody());
-    const all = await send(`/v2/metadata/jobs/${job.id}`, { headers: basic(account.key) });
+    const all = await account.get(`/v2/metadata/jobs/${job.id}`);
     expect(all).toMatchObject({ status: 200, body: { job_id: job.id, metadata: { input: {}, outputs: [] } } });
     for (const key of ["input", "source", "mp4:240p", "toString"]) {
-      const one = await send(`/v2/metadata/jobs/${job.id}/${key}`, { headers: basic(account.key) });
+      const one = await account.get(`/v2/metadata/jobs/${job.id}/${key}`);
       expect([one.status, one.body.error_code]).toEqual([404, "metadata_not_found"]);
     }
   });

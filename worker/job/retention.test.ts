@@ -1,11 +1,11 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { findJob } from "../db/jobs.ts";
 import type { Delivery } from "../notify/delivery.ts";
 import { jobOf } from "../rpc/job.ts";
 import { settingsOf } from "../settings.ts";
-import { basic, checkedJob, jobBody, newAccount, newSpec, PROBE, SECRET_KEY, send } from "../testing/jobs.ts";
+import { basic, checkedJob, jobBody, newSpec, PROBE, SECRET_KEY, useAccount } from "../testing/jobs.ts";
 import { deletedMetadataResponses, purgedJobResponses } from "../testing/purged-job-responses.ts";
 import { rewriteState } from "../testing/stored-state.ts";
 import { claimFrom } from "../testing/turns.ts";
@@ -16,11 +16,8 @@ import type { JobState } from "./state/job-state.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
-let account: Awaited<ReturnType<typeof newAccount>>;
-beforeAll(async () => {
-  account = await newAccount();
-});
-const ask = (method: string, path: string, body?: unknown) => send(path, { method, body, headers: basic(account.key) });
+const account = useAccount();
+const ask = (method: string, path: string, body?: unknown) => account.request(method, path, body);
 
 const purgeAt = (state: JobState, retentionMs = DAY_MS): number | undefined =>
   pendingEffects(state, retentionMs).find(({ name }) => name === "purge")?.dueAt;

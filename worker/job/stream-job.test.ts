@@ -9,7 +9,7 @@ import type { UploadsAnswer } from "#shared/protocol/uploads.ts";
 import { jobOf } from "../rpc/job.ts";
 import type { JobSpec } from "../rpc/job-spec.ts";
 import { publicUrlOf } from "../storage/open-store.ts";
-import { basic, newAccount, newSpec, PROBE, send } from "../testing/jobs.ts";
+import { newAccount, newSpec, PROBE } from "../testing/jobs.ts";
 import { loadState } from "../testing/stored-state.ts";
 import { claimFrom, sendProgress } from "../testing/turns.ts";
 import type { JobState } from "./state/job-state.ts";
@@ -385,7 +385,7 @@ describe("the keys of encrypted streams", () => {
       expect(dash.encryption).toBeUndefined();
       expect(JSON.stringify(await viewOf(spec))).not.toContain(key);
       await vi.waitFor(async () => {
-        const { body } = await send(`/v2/metadata/jobs/${spec.id}/httpstream`, { headers: basic(account.key) });
+        const { body } = await account.get(`/v2/metadata/jobs/${spec.id}/httpstream`);
         expect(body).toEqual({ job_id: spec.id, metadata: { httpstream } });
       });
     },

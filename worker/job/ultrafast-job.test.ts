@@ -17,7 +17,6 @@ import { settingsOf } from "../settings.ts";
 import { openScratch } from "../storage/s3/scratch.ts";
 import { folderOf } from "../testing/chunked-jobs.ts";
 import {
-  basic,
   bearer,
   newAccount,
   newNodeToken,
@@ -204,7 +203,7 @@ describe("a job in chunks", () => {
     const account = await newAccount();
     const spec = { ...(await newSpec(FAST)), accountId: account.id };
     await stubOf(spec).create(spec);
-    const read = (path: string) => send(`${path}/${spec.id}`, { headers: basic(account.key) });
+    const read = (path: string) => account.get(`${path}/${spec.id}`);
     await runDurableObjectAlarm(stubOf(spec));
     for (let kind = ""; kind !== "join"; ) {
       const claimed = await claim(spec);

@@ -1,6 +1,6 @@
 // Accounts, requests and jobs for tests of the Worker.
 import { env, exports } from "cloudflare:workers";
-import { inject } from "vitest";
+import { beforeAll, inject } from "vitest";
 import { newJobId } from "#shared/ids.ts";
 import { packSplitPoints } from "#shared/media/frame-index.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
@@ -34,17 +34,36 @@ export async function send(path: string, { method = "GET", body, raw, headers = 
 export const basic = (key: string): Record<string, string> => ({ authorization: `Basic ${btoa(`${key}:`)}` });
 export const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 
-export async function newAccount(): Promise<{ id: string; key: string; webhookSecret: string }> {
-  const { body } = await send("/v2/admin/accounts", { method: "POST", body: { name: "test" }, headers: bearer(ADMIN) });
-  return { id: body.account_id, key: body.api_key, webhookSecret: body.webhook_secret };
+/** Requests with a credential. */
+export const sender = (headers: Record<string, string>) => {
+  const request = (method: string, path: string, body?: unknown) => send(path, { method, body, headers });
+  return {
+    request,
+    get: (path: string) => request("GET", path),
+    post: (path: string, body?: unknown) => request("POST", path, body),
+    put: (path: string, body?: unknown) => request("PUT", path, body),
+    delete: (path: string) => request("DELETE", path),
+  };
+};
+export const operator = sender(bearer(ADMIN));
+
+type Account = { id: string; key: string; webhookSecret: string } & ReturnType<typeof sender>;
+
+export async function newAccount(): Promise<Account> {
+  const { body } = await operator.post("/v2/admin/accounts", { name: "test" });
+  const { account_id: id, api_key: key, webhook_secret: webhookSecret } = body;
+  return { id, key, webhookSecret, ...sender(basic(key)) };
+}
+
+/** An account for all tests of a file, or for each. */
+export function useAccount(before: typeof beforeAll = beforeAll): Account {
+  const account = {} as Account;
+  before(async () => void Object.assign(account, await newAccount()));
+  return account;
 }
 
 export async function newNodeToken(): Promise<string> {
-  const { body } = await send("/v2/admin/node-tokens", {
-    method: "POST",
-    body: { name: "test" },
-    headers: bearer(ADMIN),
-  });
+  const { body } = await operator.post("/v2/admin/node-tokens", { name: "test" });
   return body.node_token;
 }
 

@@ -14,8 +14,7 @@ beforeEach(async () => {
 });
 
 const DAY_MS = 24 * 60 * 60_000;
-const ask = async (method: string, path: string, body?: unknown) =>
-  (await send(path, { method, body, headers: basic(account.key) })).body;
+const ask = async (method: string, path: string, body?: unknown) => (await account.request(method, path, body)).body;
 const notification = { type: "http", url: "http://127.0.0.1:9/hook", events: true };
 const newJob = async (): Promise<string> => (await ask("POST", "/v2/jobs", jobBody({ notification }))).id;
 const cancel = (id: string) => ask("DELETE", `/v2/jobs/${id}`);

@@ -83,7 +83,7 @@ describe("a replay to another URL", () => {
   const cancelled = async (): Promise<{ path: string; id: string }> => {
     const notification = { type: "http", url: "http://127.0.0.1:9/", events: true };
     const { body: job } = await post("/v2/jobs", jobBody({ notification }));
-    await send(`/v2/jobs/${job.id}`, { method: "DELETE", headers: basic(account.key) });
+    await account.delete(`/v2/jobs/${job.id}`);
     return { path: `/v2/jobs/${job.id}/notifications/msg_${job.id}_1/replay`, id: job.id };
   };
 
@@ -103,7 +103,7 @@ describe("a replay to another URL", () => {
     const [request] = requests;
     if (!request) throw new Error("Nothing was sent");
     expect(await verifyWebhook(request, account.webhookSecret)).toMatchObject({ job_id: id, event: "job.aborted" });
-    const log = await send(`/v2/jobs/${id}/notifications`, { headers: basic(account.key) });
+    const log = await account.get(`/v2/jobs/${id}/notifications`);
     expect(log.body.notifications[0]).toMatchObject({ status: "due", last_result: expect.not.stringMatching(/204/) });
     // Without a URL, the notification is replayed as usual.
     expect(await post(path)).toMatchObject({ status: 200, body: { status: "due" } });

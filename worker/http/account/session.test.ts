@@ -1,6 +1,6 @@
 import { env, exports } from "cloudflare:workers";
-import { beforeAll, expect, it, vi } from "vitest";
-import { ADMIN, basic, bearer, newAccount, send } from "../../testing/jobs.ts";
+import { expect, it, vi } from "vitest";
+import { ADMIN, basic, bearer, newAccount, operator, send, useAccount } from "../../testing/jobs.ts";
 import { app } from "../app.ts";
 
 const SAME = { "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors" };
@@ -19,14 +19,11 @@ const newLink = async (headers: Headers, body?: unknown) => {
   return { ...answer, once: new URL(answer.body.url ?? "https://none").hash.replace("#once=", "") };
 };
 const revokeKeys = async (id: string) => {
-  const { body } = await send(`/v2/admin/accounts/${id}/keys`, { headers: bearer(ADMIN) });
-  for (const key of body.keys) await send(`/v2/admin/keys/${key.id}`, { method: "DELETE", headers: bearer(ADMIN) });
+  const { body } = await operator.get(`/v2/admin/accounts/${id}/keys`);
+  for (const key of body.keys) await operator.delete(`/v2/admin/keys/${key.id}`);
 };
 
-let account: Awaited<ReturnType<typeof newAccount>>;
-beforeAll(async () => {
-  account = await newAccount();
-});
+const account = useAccount();
 
 it("signs in with an API key: the cookie acts as the key, and contains nothing readable", async () => {
   const { status, body, headers, cookie } = await signIn(basic(account.key));
@@ -37,7 +34,7 @@ it("signs in with an API key: the cookie acts as the key, and contains nothing r
   expect(decodeURIComponent(sent)).not.toContain(account.key.slice(2, 12));
   expect((await send("/v2/jobs", { headers: cookie })).body).toMatchObject({ jobs: [] });
   expect((await send("/v2/session", { headers: cookie })).body).toEqual(body);
-  expect((await send("/v2/session", { headers: basic(account.key) })).body).toEqual({ ...body, expires_at: null });
+  expect((await account.get("/v2/session")).body).toEqual({ ...body, expires_at: null });
   // The cookie does not have the operator's rights.
   expect((await send("/v2/admin/accounts", { headers: cookie })).status).toBe(401);
 });

@@ -3,18 +3,17 @@ import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { dayOf } from "../../db/usage-day.ts";
 import worker from "../../index.ts";
-import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../../testing/jobs.ts";
+import { ADMIN, bearer, jobBody, newAccount, useAccount } from "../../testing/jobs.ts";
 import { app } from "../app.ts";
 import { firstDayOfMonth } from "../fleet/metrics.ts";
 import { parseUsageQuery } from "../query/usage-query.ts";
 
-let account: Awaited<ReturnType<typeof newAccount>>;
+const account = useAccount(beforeEach);
 beforeEach(async () => {
-  account = await newAccount();
   await env.DB.prepare("DELETE FROM usage_days").run();
 });
 
-const ask = (method: string, path: string, body?: unknown) => send(path, { method, body, headers: basic(account.key) });
+const ask = (method: string, path: string, body?: unknown) => account.request(method, path, body);
 const ends = async (query = "") => (await ask("GET", `/v2/usage${query}`)).body.total.jobs;
 
 /** Runs the sweeper once. All jobs are due. */
@@ -45,7 +44,7 @@ describe("GET /v2/usage", () => {
     await vi.waitFor(async () => expect(await ends()).toEqual({ ...one, cancelled: 2 }));
     expect(await ends("?to=2020-01-01")).toEqual({ completed: 0, failed: 0, cancelled: 0 });
     const stranger = await newAccount();
-    const { body: other } = await send("/v2/usage", { headers: basic(stranger.key) });
+    const { body: other } = await stranger.get("/v2/usage");
     expect(other.total.jobs).toEqual({ completed: 0, failed: 0, cancelled: 0 });
   });
 

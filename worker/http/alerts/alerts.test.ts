@@ -6,7 +6,7 @@ import { deleteAlert, endedJobs, findAlert } from "../../db/alerts.ts";
 import { upsertJob } from "../../db/jobs.ts";
 import { newWebhookSecret, signatureHeaders } from "../../notify/signature.ts";
 import { hubOf } from "../../rpc/hub.ts";
-import { ADMIN, bearer, newAccount, send } from "../../testing/jobs.ts";
+import { ADMIN, bearer, newAccount, operator } from "../../testing/jobs.ts";
 import { measuredDatabase, planOf } from "../../testing/measured-database.ts";
 import { connect, hello, joined, newJob, type TestNode, useNodes } from "../../testing/nodes.ts";
 import { app } from "../app.ts";
@@ -26,7 +26,7 @@ const respondWith = (name: string, status: number) =>
   fetch(`${INBOX}/${name}`, { method: "PUT", body: String(status) });
 
 const admin = (method: string, path: string, body?: unknown) =>
-  send(`/v2/admin/alerts${path}`, { method, body, headers: bearer(ADMIN) });
+  operator.request(method, `/v2/admin/alerts${path}`, body);
 const SECRET = newWebhookSecret(new Uint8Array(32));
 const webhook = (name: string) => ({ type: "webhook", url: `${INBOX}/${name}`, secret: SECRET });
 
@@ -55,7 +55,7 @@ describe("an alert", () => {
     const node = await joined("attic", { inspect: 1, encode: 1 });
     node.socket.close();
     await vi.waitFor(async () => {
-      const { body } = await send("/v2/admin/nodes/attic", { headers: bearer(ADMIN) });
+      const { body } = await operator.get("/v2/admin/nodes/attic");
       expect(body.state).toBe("gone");
     });
     const now = Date.now();
@@ -83,15 +83,15 @@ describe("an alert", () => {
     for (const [name, end] of ends) {
       const node = await joined(name, { inspect: 1, encode: 1 });
       const path = `/v2/admin/nodes/${name}`;
-      if (name === "drained") await send(`${path}/drain`, { method: "POST", headers: bearer(ADMIN) });
-      if (name === "cordoned") await send(`${path}/cordon`, { method: "POST", headers: bearer(ADMIN) });
+      if (name === "drained") await operator.post(`${path}/drain`);
+      if (name === "cordoned") await operator.post(`${path}/cordon`);
       await end(node);
       node.socket.close();
       const state = name === "drained" || name === "cordoned" ? "offline" : "gone";
-      await vi.waitFor(async () => expect((await send(path, { headers: bearer(ADMIN) })).body.state).toBe(state));
-      if (name === "forgotten") await send(path, { method: "DELETE", headers: bearer(ADMIN) });
+      await vi.waitFor(async () => expect((await operator.get(path)).body.state).toBe(state));
+      if (name === "forgotten") await operator.delete(path);
       // The operator lets it work again once it returns.
-      if (name === "drained") await send(`${path}/uncordon`, { method: "POST", headers: bearer(ADMIN) });
+      if (name === "drained") await operator.post(`${path}/uncordon`);
     }
     await sweepAlerts(env, Date.now() + 2 * MINUTE);
     expect(await texts()).toEqual([expect.stringMatching(/: firing\nNode default\/lost is lost since \S+$/)]);
@@ -105,7 +105,7 @@ describe("an alert", () => {
     await sweepAlerts({ ...env, HUB }, Date.now());
     expect(calls).toEqual([]);
     const gpu = { name: "gpu", pool: "gpu" };
-    await send("/v2/admin/node-tokens", { method: "POST", body: gpu, headers: bearer(ADMIN) });
+    await operator.post("/v2/admin/node-tokens", gpu);
     for (const pool of [{}, {}, { pool: "default" }]) {
       for (const when of ["node.lost", "disk.low", "queue.age"]) {
         const details = when === "disk.low" ? { free_bytes: 1 } : when === "queue.age" ? { seconds: 60 } : {};
@@ -132,7 +132,7 @@ describe("an alert", () => {
     expect((await admin("GET", `/${name}`)).body.firing).toEqual(["Node default/attic: 0.5 GB free on its disk"]);
     node.socket.close();
     await vi.waitFor(async () => {
-      const { body } = await send("/v2/admin/nodes/attic", { headers: bearer(ADMIN) });
+      const { body } = await operator.get("/v2/admin/nodes/attic");
       expect(body.state).toBe("gone");
     });
     await sweepAlerts(env, now + 2 * MINUTE);

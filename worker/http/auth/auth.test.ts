@@ -4,7 +4,7 @@ import { expect, it, vi } from "vitest";
 import { PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
 import { ADMITTED_HEADER, hubOf } from "../../rpc/hub.ts";
 import { settingsOf } from "../../settings.ts";
-import { ADMIN, basic, bearer, newAccount, newNodeToken, send } from "../../testing/jobs.ts";
+import { ADMIN, basic, bearer, newAccount, newNodeToken, operator, send } from "../../testing/jobs.ts";
 import { fill, ROUTES } from "../../testing/routes.ts";
 import { app } from "../app.ts";
 
@@ -137,7 +137,7 @@ it.each(["", "short", "x".repeat(31)])("rejects an admin token of less than 32 c
 
 it("a revoked API key gives no access", async () => {
   const { id, key } = await newAccount();
-  const admin = (method: string, path: string) => send(`/v2/admin${path}`, { method, headers: bearer(ADMIN) });
+  const admin = (method: string, path: string) => operator.request(method, `/v2/admin${path}`);
   const { body } = await admin("GET", `/accounts/${id}/keys`);
   await admin("DELETE", `/keys/${body.keys[0].id}`);
   for (const route of ROUTES.filter(({ audience }) => audience === "client")) {
@@ -147,8 +147,7 @@ it("a revoked API key gives no access", async () => {
 });
 
 it("a revoked node token closes the sockets of its nodes and rejects their reports, without effect on other nodes", async () => {
-  const admin = (method: string, path: string, body?: unknown) =>
-    send(`/v2/admin${path}`, { method, body, headers: bearer(ADMIN) });
+  const admin = (method: string, path: string, body?: unknown) => operator.request(method, `/v2/admin${path}`, body);
   const { body: lost } = await admin("POST", "/node-tokens", { name: "lost" });
   const [first, second, other] = [
     await connect(lost.node_token, "first"),

@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { SCOPE_NAMES, type Scope } from "#shared/api/scopes.ts";
-import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../../testing/jobs.ts";
+import { basic, jobBody, operator, send, useAccount } from "../../testing/jobs.ts";
 import { fill } from "../../testing/routes.ts";
 import { app } from "../app.ts";
 import { OPERATIONS } from "../openapi/operations.ts";
@@ -24,16 +24,14 @@ const CLIENT_ROUTES = OPERATIONS.flatMap(({ id, route, access }): Route[] => {
   return isForKeys(access) ? [{ id, method, path, access }] : [];
 });
 
-let account: Awaited<ReturnType<typeof newAccount>>;
+const account = useAccount();
 const restricted = new Map<Scope, string>();
 beforeAll(async () => {
-  account = await newAccount();
   for (const scope of SCOPE_NAMES) restricted.set(scope, await newKey({ scopes: [scope] }));
 });
 afterEach(() => vi.useRealTimers());
 
-const createKey = (body?: unknown) =>
-  send(`/v2/admin/accounts/${account.id}/keys`, { method: "POST", body, headers: bearer(ADMIN) });
+const createKey = (body?: unknown) => operator.post(`/v2/admin/accounts/${account.id}/keys`, body);
 const newKey = async (body?: unknown): Promise<string> => (await createKey(body)).body.api_key;
 
 async function codeOf(route: Route, key: string): Promise<string | null> {
@@ -91,9 +89,9 @@ describe("a key with scopes", () => {
     ["DELETE", "", undefined],
     ["POST", "/retry", undefined],
   ])("learns only the status of a job that it changes by %s %s", async (method, path, body) => {
-    const created = await send("/v2/jobs", { method: "POST", body: jobBody(), headers: basic(account.key) });
+    const created = await account.post("/v2/jobs", jobBody());
     const url = `/v2/jobs/${created.body.id}`;
-    if (path === "/retry") await send(url, { method: "DELETE", headers: basic(account.key) });
+    if (path === "/retry") await account.delete(url);
     const headers = basic(restricted.get("jobs:create") ?? "");
     const changed = await send(`${url}${path}`, { method, body, headers });
     const status = method === "DELETE" ? "job.aborted" : "job.starting";
@@ -137,7 +135,7 @@ describe("a key with scopes", () => {
 });
 
 describe("a key that may only use templates", () => {
-  const put = (body: object) => send("/v2/templates/web", { method: "PUT", body, headers: basic(account.key) });
+  const put = (body: object) => account.put("/v2/templates/web", body);
   const create = (body: object, path = "/v2/jobs") =>
     send(path, { method: "POST", body, headers: basic(restricted.get("templates:use") ?? "") });
 
@@ -217,7 +215,7 @@ describe("a key that expires", () => {
     const { body: made } = await createKey(body);
     const limits = { scopes: ["usage:read"], expires_at: "2100-01-01 00:00:00 +0000" };
     expect(made).toMatchObject(limits);
-    const { body: list } = await send(`/v2/admin/accounts/${account.id}/keys`, { headers: bearer(ADMIN) });
+    const { body: list } = await operator.get(`/v2/admin/accounts/${account.id}/keys`);
     expect(list.keys.find(({ id }: { id: string }) => id === made.id)).toMatchObject(limits);
     expect(list.keys[0]).toMatchObject({ scopes: null, expires_at: null });
   });

@@ -1,12 +1,9 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, inject, it } from "vitest";
-import { basic, jobBody, NOWHERE, newAccount, SECRET_KEY, send } from "../../testing/jobs.ts";
+import { basic, jobBody, NOWHERE, newAccount, SECRET_KEY, send, useAccount } from "../../testing/jobs.ts";
 import { S3_STORAGE } from "../../testing/s3-storage.ts";
 
-let account: Awaited<ReturnType<typeof newAccount>>;
-beforeAll(async () => {
-  account = await newAccount();
-});
+const account = useAccount();
 
 const ask = (method: string, path: string, body?: unknown, key = account.key) =>
   send(`/v2${path}`, { method, body, headers: basic(key) });

@@ -1,11 +1,8 @@
 import { env } from "cloudflare:workers";
-import { beforeAll, describe, expect, it } from "vitest";
-import { basic, jobBody, NOWHERE, newAccount, SECRET_KEY, send } from "../../testing/jobs.ts";
+import { describe, expect, it } from "vitest";
+import { basic, jobBody, NOWHERE, newAccount, SECRET_KEY, send, useAccount } from "../../testing/jobs.ts";
 
-let account: Awaited<ReturnType<typeof newAccount>>;
-beforeAll(async () => {
-  account = await newAccount();
-});
+const account = useAccount();
 
 type Options = { headers?: Record<string, string>; key?: string };
 const ask = (method: string, path: string, body?: unknown, { headers = {}, key = account.key }: Options = {}) =>

@@ -9,20 +9,20 @@ import { GoneNodes } from "../../dispatch/operator/gone-nodes.ts";
 import { hubOf } from "../../rpc/hub.ts";
 import { jobOf } from "../../rpc/job.ts";
 import { faultyDatabase } from "../../testing/faulty-database.ts";
-import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, PROBE, send } from "../../testing/jobs.ts";
+import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, operator, PROBE, send } from "../../testing/jobs.ts";
 import { connect, hello, joined, newJob, settle, useNodes } from "../../testing/nodes.ts";
 import { app } from "../app.ts";
 
 useNodes();
 
 const ONE = { inspect: 1, encode: 1 };
-const admin = (method: string, path: string) => send(`/v2/admin${path}`, { method, headers: bearer(ADMIN) });
+const admin = (method: string, path: string) => operator.request(method, `/v2/admin${path}`);
 const stateOf = async (id: string) => (await admin("GET", `/nodes/${id}`)).body.state;
 
 /** Creates a token of another pool, as the operator does. */
 async function tokenOf(pool: string, labels: string[]): Promise<string> {
   const body = { name: pool, pool, labels };
-  return (await send("/v2/admin/node-tokens", { method: "POST", body, headers: bearer(ADMIN) })).body.node_token;
+  return (await operator.post("/v2/admin/node-tokens", body)).body.node_token;
 }
 
 describe("GET /v2/admin/nodes", () => {
@@ -285,7 +285,7 @@ describe("GET /v2/autoscale and GET /metrics", () => {
     const node = await joined("attic", ONE);
     for (let count = 0; count < 3; count++) await newJob();
     const { lease } = (await node.next("assign")).assignment;
-    const { body } = await send("/v2/autoscale", { headers: bearer(ADMIN) });
+    const { body } = await operator.get("/v2/autoscale");
     expect(Autoscale.parse(body)).toEqual(body);
     expect(body.inspect).toMatchObject({ wanted: 3, running: 1, waiting: 2, free: 0 });
     expect(body.encode).toMatchObject({ wanted: 3, running: 1, waiting: 2 });
@@ -312,14 +312,14 @@ describe("GET /v2/autoscale and GET /metrics", () => {
     const body = jobBody({ settings: { queue: "gpus" } });
     const job = await send("/v2/jobs", { method: "POST", body, headers: basic(key) });
     await vi.waitFor(async () => {
-      const { pools } = (await send("/v2/autoscale", { headers: bearer(ADMIN) })).body;
+      const { pools } = (await operator.get("/v2/autoscale")).body;
       expect(pools.gpus).toMatchObject({ inspect: { wanted: 1, waiting: 1, free: 0 } });
     });
     const metrics = await (await app.request("/metrics", { headers: bearer(ADMIN) }, env)).text();
     expect(metrics).toContain('copra_tasks_waiting{pool="gpus",class="inspect"} 1');
     await send(`/v2/jobs/${job.body.id}`, { method: "DELETE", headers: basic(key) });
     await env.DB.prepare("UPDATE waiting_pools SET until = 1").run();
-    expect(Object.keys((await send("/v2/autoscale", { headers: bearer(ADMIN) })).body.pools)).not.toContain("gpus");
+    expect(Object.keys((await operator.get("/v2/autoscale")).body.pools)).not.toContain("gpus");
   });
 
   it("accepts METRICS_TOKEN, which gives no other access", async () => {
@@ -337,7 +337,7 @@ describe("GET /v2/autoscale and GET /metrics", () => {
         const refused = await send(path, { headers: headers as Record<string, string> });
         expect([refused.status, refused.body.error_code]).toEqual([401, "authentication_failed"]);
       }
-      expect((await send(path, { method: "POST", headers: bearer(ADMIN) })).status).toBe(405);
+      expect((await operator.post(path)).status).toBe(405);
     }
   });
 

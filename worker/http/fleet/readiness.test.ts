@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
-import { ADMIN, bearer, send } from "../../testing/jobs.ts";
+import { operator, send } from "../../testing/jobs.ts";
 import { readiness } from "./readiness.ts";
 
 const fails = (error: Error): D1Database =>
@@ -14,7 +14,7 @@ it("names a database that does not answer", async () => {
 
 it("asks the hubs of pools with a node token", async () => {
   const body = { name: "rack", pool: "attic" };
-  await send("/v2/admin/node-tokens", { method: "POST", body, headers: bearer(ADMIN) });
+  await operator.post("/v2/admin/node-tokens", body);
   const HUB = { ...env.HUB, getByName: () => ({ stats: () => Promise.reject(new Error("overloaded")) }) };
   const { reasons } = await readiness({ ...env, HUB: HUB as unknown as typeof env.HUB });
   expect(reasons).toEqual(["1 of 1 hubs do not answer"]);

@@ -1,14 +1,13 @@
 import { env, exports } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { ADMIN, basic, bearer, jobBody, newAccount, SECRET_KEY, send } from "../../testing/jobs.ts";
+import { basic, jobBody, newAccount, operator, SECRET_KEY, send, useAccount } from "../../testing/jobs.ts";
 import { measuredDatabase } from "../../testing/measured-database.ts";
 import { CERTIFICATE, signLikeSns } from "../../testing/sns-certificate.ts";
 import { app } from "../app.ts";
 
-let account: Awaited<ReturnType<typeof newAccount>>;
+const account = useAccount(beforeEach);
 let url: string;
-const ask = (method: string, path: string, body?: unknown) =>
-  send(`/v2${path}`, { method, body, headers: basic(account.key) });
+const ask = (method: string, path: string, body?: unknown) => account.request(method, `/v2${path}`, body);
 
 const { storage, notification } = jobBody();
 const credentials = { access_key_id: "AKID", secret_access_key: SECRET_KEY };
@@ -21,7 +20,6 @@ const TEMPLATE = {
 };
 
 beforeEach(async () => {
-  account = await newAccount();
   await ask("PUT", "/templates/web", TEMPLATE);
   const { body } = await ask("POST", "/templates/web/tokens");
   url = body.url.replace("https://copra.test", "");
@@ -130,7 +128,7 @@ describe("POST /v2/ingest/:template/:token", () => {
     // The other deliveries are refused before any work: a look for the token, and a few statements of the others.
     expect(work.calls).toBeLessThan(30 + 20);
     const other = await newAccount();
-    expect((await send("/v2/jobs", { method: "POST", body: jobBody(), headers: basic(other.key) })).status).toBe(201);
+    expect((await other.post("/v2/jobs", jobBody())).status).toBe(201);
   });
 
   const rejected: [string, object | null, unknown, number, string][] = [
@@ -203,7 +201,7 @@ describe("POST /v2/ingest/:template/:token", () => {
     const end = Date.now() + 3_600_000;
     const path = `/v2/admin/accounts/${account.id}/keys`;
     const body = { expires_at: new Date(end).toISOString() };
-    const { body: key } = await send(path, { method: "POST", body, headers: bearer(ADMIN) });
+    const { body: key } = await operator.post(path, body);
     const tokens = () => send("/v2/templates/web/tokens", { method: "POST", headers: basic(key.api_key) });
     const newTokens = [(await tokens()).body, (await tokens()).body];
     const [first, second] = newTokens.map(({ url: newTokens }) => newTokens.replace("https://copra.test", ""));
@@ -213,7 +211,7 @@ describe("POST /v2/ingest/:template/:token", () => {
     expect((await deliver([], first)).status).toBe(401);
     vi.useRealTimers();
     expect((await deliver([], second)).status).toBe(200);
-    await send(`/v2/admin/keys/${key.id}`, { method: "DELETE", headers: bearer(ADMIN) });
+    await operator.delete(`/v2/admin/keys/${key.id}`);
     expect((await deliver([], second)).status).toBe(401);
     expect((await deliver([])).status).toBe(200);
   });

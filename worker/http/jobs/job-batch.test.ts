@@ -1,20 +1,17 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
-import { ADMIN, basic, bearer, jobBody, newAccount, SECRET_KEY, send } from "../../testing/jobs.ts";
+import { ADMIN, basic, bearer, jobBody, SECRET_KEY, send, useAccount } from "../../testing/jobs.ts";
 import { measuredDatabase } from "../../testing/measured-database.ts";
 import { app } from "../app.ts";
 
-let account: Awaited<ReturnType<typeof newAccount>>;
-beforeEach(async () => {
-  account = await newAccount();
-});
+const account = useAccount(beforeEach);
 
 const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
   send(`/v2${path}`, { method: "POST", body, headers: { ...basic(account.key), ...headers } });
 const batch = (body: unknown, key?: string) => post("/jobs/batch", body, key ? { "idempotency-key": key } : {});
 const { input, storage, notification } = jobBody();
 const OUTPUTS = { outputs: { mp4: { path: "{{ vars.id }}.mp4" } } };
-const putTemplate = (body: object) => send("/v2/templates/web", { method: "PUT", body, headers: basic(account.key) });
+const putTemplate = (body: object) => account.put("/v2/templates/web", body);
 const jobsOf = async () => {
   const { results } = await env.DB.prepare("SELECT id FROM jobs WHERE account_id = ?").bind(account.id).all();
   return results.map(({ id }) => id);
@@ -36,7 +33,7 @@ describe("POST /v2/jobs/batch", () => {
     expect(
       body.jobs.map((one: { id?: string; error?: { error_code: string } }) => one.error?.error_code ?? "job"),
     ).toEqual([...["job", "template_vars_not_valid", "input_url_not_valid", "job", "template_not_found", "job"]]);
-    const read = async (id: string) => (await send(`/v2/jobs/${id}`, { headers: basic(account.key) })).body;
+    const read = async (id: string) => (await account.get(`/v2/jobs/${id}`)).body;
     expect(await read(body.jobs[0].id)).toMatchObject({ template: "web@1", outputs: [{ key: "mp4" }] });
     expect(await read(body.jobs[3].id)).toMatchObject({ status: "job.starting", outputs: [{ key: "jpg:320x" }] });
     expect((await jobsOf()).toSorted()).toEqual([0, 3, 5].map((at) => body.jobs[at].id).toSorted());

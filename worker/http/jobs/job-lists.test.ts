@@ -1,21 +1,19 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { basic, jobBody, newAccount, send } from "../../testing/jobs.ts";
+import { jobBody, newAccount, send, useAccount } from "../../testing/jobs.ts";
 
 type Job = { id: string; status: string };
 
-let account: Awaited<ReturnType<typeof newAccount>>;
+const account = useAccount();
 const ids: string[] = [];
-const get = async (path: string) => await send(path, { headers: basic(account.key) });
-const post = async (path: string, body: unknown) =>
-  await send(path, { method: "POST", body, headers: basic(account.key) });
+const get = async (path: string) => await account.get(path);
+const post = async (path: string, body: unknown) => await account.post(path, body);
 const create = async (changes: Record<string, unknown>): Promise<string> =>
   (await post("/v2/jobs", jobBody(changes))).body.id;
 const listed = async (query: string): Promise<string[]> =>
   (await get(`/v2/jobs?${query}`)).body.jobs.map(({ id }: Job) => id);
 
 beforeAll(async () => {
-  account = await newAccount();
   const outputs = { "mp4:240p": { path: "/Customers/42/clip.mp4" } };
   const inputs = ["https://media.example.com/My%20Holiday.MOV?token=hidden", "http://cdn.example.org/a.mp4"];
   for (const url of inputs) ids.push(await create({ input: { url } }));
@@ -74,7 +72,7 @@ describe("GET /v2/jobs", () => {
   it("finds a job by its id, but no job of another account", async () => {
     expect(await listed(`q=${ids[1]?.toUpperCase()}`)).toEqual([ids[1]]);
     const other = await newAccount();
-    const { body } = await send(`/v2/jobs?q=${ids[1]}`, { headers: basic(other.key) });
+    const { body } = await other.get(`/v2/jobs?q=${ids[1]}`);
     expect(body).toEqual({ jobs: [], next_cursor: null });
   });
 });
@@ -97,7 +95,7 @@ describe("actions on many jobs", () => {
   it("cancels and retries jobs by their ids, each with its own result", async () => {
     const mine = [await create({}), await create({})];
     const other = await newAccount();
-    const foreign = await send("/v2/jobs", { method: "POST", body: jobBody(), headers: basic(other.key) });
+    const foreign = await other.post("/v2/jobs", jobBody());
     await post(`/v2/jobs/${mine[1]}/retry`, undefined);
     const all = { ids: [...mine, foreign.body.id, "nothing", ...mine] };
     const unknown = { error: { error_code: "job_not_found", message: "The account has no job with this id" } };

@@ -1,20 +1,17 @@
 import { createExecutionContext, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { unpackView } from "../../db/stored-view.ts";
 import worker from "../../index.ts";
 import { jobOf } from "../../rpc/job.ts";
-import { basic, jobBody, newAccount, SECRET_KEY, send } from "../../testing/jobs.ts";
+import { basic, jobBody, newAccount, SECRET_KEY, send, useAccount } from "../../testing/jobs.ts";
 import { measuredDatabase } from "../../testing/measured-database.ts";
 import { loadState } from "../../testing/stored-state.ts";
 import { ownKey, requireValidKey } from "./create/new-job.ts";
 
-let account: Awaited<ReturnType<typeof newAccount>>;
-beforeAll(async () => {
-  account = await newAccount();
-});
+const account = useAccount();
 
-const post = (body: unknown) => send("/v2/jobs", { method: "POST", body, headers: basic(account.key) });
+const post = (body: unknown) => account.post("/v2/jobs", body);
 const storage = (changes: Record<string, unknown>) => ({ ...(jobBody().storage as object), ...changes });
 const countJobs = async () => (await env.DB.prepare("SELECT count(*) AS n FROM jobs").first<{ n: number }>())?.n;
 
@@ -36,7 +33,7 @@ describe("POST /v2/jobs", () => {
         { key: "jpg:320x", type: "image", format: "jpg:320x", status: "image.waiting" },
       ],
     });
-    const read = await send(`/v2/jobs/${body.id}/`, { headers: basic(account.key) });
+    const read = await account.get(`/v2/jobs/${body.id}/`);
     expect(read).toMatchObject({ status: 200, body: { id: body.id, status: "job.starting" } });
   });
 
@@ -243,7 +240,7 @@ describe("GET /v2/jobs", () => {
     ],
   ];
   it.each(rows)("rejects the query %s", async (query, message) => {
-    const { status, body } = await send(`/v2/jobs${query}`, { headers: basic(account.key) });
+    const { status, body } = await account.get(`/v2/jobs${query}`);
     expect([status, body]).toEqual([
       400,
       { status: "error", error_code: "query_not_valid", message: expect.stringMatching(message) },
@@ -258,7 +255,7 @@ describe("Idempotency-Key", () => {
   it("creates a single job for a repeated request", async () => {
     const [first, second] = await Promise.all([postAs("order-1", jobBody()), postAs("order-1", jobBody())]);
     expect([first.status, second.status, second.body]).toEqual([201, 201, first.body]);
-    await send(`/v2/jobs/${first.body.id}`, { method: "DELETE", headers: basic(account.key) });
+    await account.delete(`/v2/jobs/${first.body.id}`);
     expect(await postAs("order-1", jobBody())).toMatchObject({ status: 201, body: first.body });
     expect((await postAs("order-1", jobBody(), (await newAccount()).key)).body.id).not.toBe(first.body.id);
   });
@@ -327,7 +324,7 @@ describe("PATCH /v2/jobs/:id", () => {
     expect(await patch(job.id, first)).toMatchObject({ status: 200, body: { id: job.id, state: "queued" } });
     const state = await runInDurableObject(jobOf(env, job.id), (_, { storage }) => loadState(storage));
     expect(state?.spec.settings).toMatchObject({ priority: 50 });
-    await send(`/v2/jobs/${job.id}`, { method: "DELETE", headers: basic(account.key) });
+    await account.delete(`/v2/jobs/${job.id}`);
     expect(await patch(job.id, first)).toMatchObject({ status: 409, body: { error_code: "job_state_conflict" } });
   });
 
@@ -353,13 +350,13 @@ describe("PATCH /v2/jobs/:id", () => {
 describe("DELETE /v2/jobs/:id", () => {
   it("cancels a job once", async () => {
     const { body: job } = await post(jobBody());
-    const cancel = () => send(`/v2/jobs/${job.id}`, { method: "DELETE", headers: basic(account.key) });
+    const cancel = () => account.delete(`/v2/jobs/${job.id}`);
     expect(await cancel()).toMatchObject({
       status: 200,
       body: { id: job.id, status: "job.aborted", progress: "100%" },
     });
     expect(await cancel()).toMatchObject({ status: 409, body: { error_code: "job_state_conflict" } });
-    const read = await send(`/v2/jobs/${job.id}`, { headers: basic(account.key) });
+    const read = await account.get(`/v2/jobs/${job.id}`);
     expect(read.body.outputs.map(({ status }: { status: string }) => status)).toEqual([
       "video.aborted",
       "image.aborted",
@@ -370,7 +367,7 @@ describe("DELETE /v2/jobs/:id", () => {
     const { body: job } = await post(jobBody());
     const stranger = basic((await newAccount()).key);
     expect((await send(`/v2/jobs/${job.id}`, { method: "DELETE", headers: stranger })).status).toBe(404);
-    expect((await send(`/v2/jobs/${job.id}`, { headers: basic(account.key) })).body.status).toBe("job.starting");
+    expect((await account.get(`/v2/jobs/${job.id}`)).body.status).toBe("job.starting");
   });
 });
 

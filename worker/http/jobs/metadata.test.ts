@@ -3,15 +3,11 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { OutputReport } from "#shared/protocol/reports.ts";
 import { jobOf } from "../../rpc/job.ts";
-import { basic, jobBody, newAccount, PROBE, send } from "../../testing/jobs.ts";
+import { jobBody, PROBE, useAccount } from "../../testing/jobs.ts";
 import { claimFrom } from "../../testing/turns.ts";
 
-let account: Awaited<ReturnType<typeof newAccount>>;
-beforeAll(async () => {
-  account = await newAccount();
-});
-const ask = (method: string, path: string, body?: unknown) =>
-  send(`/v2${path}`, { method, body, headers: basic(account.key) });
+const account = useAccount();
+const ask = (method: string, path: string, body?: unknown) => account.request(method, `/v2${path}`, body);
 
 const JPEG: MediaProbe = {
   streams: [{ index: 0, codec_type: "video", codec_name: "mjpeg", width: 320, height: 180 }],

@@ -1,15 +1,12 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { jobOf } from "../../rpc/job.ts";
-import { ADMIN, basic, bearer, jobBody, newAccount, PROBE, SECRET_KEY, send } from "../../testing/jobs.ts";
+import { basic, jobBody, newAccount, operator, PROBE, SECRET_KEY, send, useAccount } from "../../testing/jobs.ts";
 import { rewriteState } from "../../testing/stored-state.ts";
 import { claimFrom } from "../../testing/turns.ts";
 
-let account: Awaited<ReturnType<typeof newAccount>>;
-beforeAll(async () => {
-  account = await newAccount();
-});
+const account = useAccount();
 const ask = (method: string, path: string, body?: unknown, key = account.key) =>
   send(`/v2${path}`, { method, body, headers: basic(key) });
 
@@ -72,7 +69,7 @@ describe("a probe", () => {
   it("counts an unfinished probe as an unfinished job of its account", async () => {
     const { id: accountId, key } = await newAccount();
     const limits = { max_unfinished_jobs: 2 };
-    await send(`/v2/admin/accounts/${accountId}/limits`, { method: "POST", body: limits, headers: bearer(ADMIN) });
+    await operator.post(`/v2/admin/accounts/${accountId}/limits`, limits);
     const started = await Promise.all(Array.from({ length: 5 }, () => ask("POST", "/probes", { input: SOURCE }, key)));
     const admitted = started.filter(({ status }) => status === 202).map(({ body }): string => body.id);
     expect(admitted.length).toBe(2);

@@ -1,11 +1,8 @@
 import { env } from "cloudflare:workers";
-import { beforeAll, describe, expect, it, vi } from "vitest";
-import { basic, jobBody, newAccount, send } from "../../testing/jobs.ts";
+import { describe, expect, it, vi } from "vitest";
+import { basic, jobBody, newAccount, send, useAccount } from "../../testing/jobs.ts";
 
-let account: Awaited<ReturnType<typeof newAccount>>;
-beforeAll(async () => {
-  account = await newAccount();
-});
+const account = useAccount();
 const ask = (method: string, path: string, body?: unknown, key = account.key) =>
   send(path, { method, body, headers: basic(key) });
 const create = async (tags: unknown, changes: object = {}) =>

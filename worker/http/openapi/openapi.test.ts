@@ -6,7 +6,7 @@ import { NotificationPayload } from "#shared/job/notification-payload.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
 import { parseStorage } from "#shared/request/storage/storage-section.ts";
 import { parseTemplate } from "#shared/template/template-body.ts";
-import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../../testing/jobs.ts";
+import { ADMIN, basic, bearer, jobBody, send, useAccount } from "../../testing/jobs.ts";
 import { fill, ROUTES } from "../../testing/routes.ts";
 import { PAYLOAD_EXAMPLES } from "../operation/examples/payloads.ts";
 import { routeParts } from "../operation/operation.ts";
@@ -89,12 +89,11 @@ describe("examples in the OpenAPI document", () => {
 });
 
 describe("real responses", () => {
-  let account: Awaited<ReturnType<typeof newAccount>>;
+  const account = useAccount();
   let job: string;
   beforeAll(async () => {
-    account = await newAccount();
-    job = (await send("/v2/jobs", { method: "POST", body: jobBody(), headers: basic(account.key) })).body.id;
-    await send(`/v2/jobs/${job}`, { method: "DELETE", headers: basic(account.key) });
+    job = (await account.post("/v2/jobs", jobBody())).body.id;
+    await account.delete(`/v2/jobs/${job}`);
   });
 
   /** Ids of operations, some with a query. */

@@ -5,11 +5,10 @@ import { signatureHeaders } from "../../notify/signature.ts";
 import { accountOf } from "../../rpc/account.ts";
 import { jobOf } from "../../rpc/job.ts";
 import { settingsOf } from "../../settings.ts";
-import { ADMIN, basic, bearer, jobBody, newAccount, newSpec, send } from "../../testing/jobs.ts";
+import { ADMIN, basic, bearer, jobBody, newAccount, newSpec, operator, send } from "../../testing/jobs.ts";
 import { app } from "../app.ts";
 
-const admin = (path: string, body?: unknown) =>
-  send(`/v2/admin${path}`, { method: "POST", body, headers: bearer(ADMIN) });
+const admin = (path: string, body?: unknown) => operator.post(`/v2/admin${path}`, body);
 
 /** Sends a request to the Worker with other settings. */
 const withSettings = async (changes: Partial<typeof env>, path: string, init: RequestInit) => {
@@ -106,7 +105,7 @@ describe("a changed sealing key", () => {
       "The service no longer has the sealing key `t1`: its operator must add it to SEALING_KEYS again",
     );
     const rule = { when: "node.lost", to: { type: "slack", url: "https://hooks.slack.com/x" } };
-    await send("/v2/admin/alerts/lost", { method: "PUT", body: rule, headers: bearer(ADMIN) });
+    await operator.put("/v2/admin/alerts/lost", rule);
     expect(await resealAll({ SEALING_KEYS: `${next},${env.SEALING_KEYS}` })).toEqual([]);
     expect((await post({ SEALING_KEYS: next }, key)).status).toBe(201);
     const read = await withSettings({ SEALING_KEYS: next }, "/v2/admin/alerts/lost", { headers: bearer(ADMIN) });

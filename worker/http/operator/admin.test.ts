@@ -2,12 +2,11 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { nodeTokenOf } from "../../db/credentials.ts";
 import { JobObject } from "../../job/job-object.ts";
-import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../../testing/jobs.ts";
+import { basic, bearer, jobBody, newAccount, operator, send } from "../../testing/jobs.ts";
 import { nodeTokenDigest } from "../auth/auth.ts";
 
 describe("/v2/admin", () => {
-  const admin = (method: string, path: string, body?: unknown) =>
-    send(`/v2/admin${path}`, { method, body, headers: bearer(ADMIN) });
+  const admin = (method: string, path: string, body?: unknown) => operator.request(method, `/v2/admin${path}`, body);
 
   it("creates keys that give access until they are revoked", async () => {
     const fresh = await newAccount();

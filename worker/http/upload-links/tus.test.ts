@@ -1,18 +1,15 @@
 import { createExecutionContext } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { findUpload } from "../../db/uploads.ts";
 import { settingsOf } from "../../settings.ts";
 import { scratchUploadUrl } from "../../storage/source-uploads/scratch-uploads.ts";
-import { newAccount } from "../../testing/jobs.ts";
+import { useAccount } from "../../testing/jobs.ts";
 import { ask, linkNow, newLink, PAGE, PART, storedText, tus } from "../../testing/upload-links.ts";
 import { app } from "../app.ts";
 import { partSizeOf } from "./part-size.ts";
 
-let account: Awaited<ReturnType<typeof newAccount>>;
-beforeAll(async () => {
-  account = await newAccount();
-});
+const account = useAccount();
 
 const [A, B, X] = ["a".repeat(PART), "b".repeat(PART), "x".repeat(PART)];
 /** Two full parts and a short part. */

@@ -6,27 +6,24 @@ import {
   waitOnExecutionContext,
 } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { UploadLink, UploadLinkList, UploadPayload } from "#shared/api/upload-links.ts";
 import { verifyWebhook } from "../../../client/webhook.ts";
 import worker from "../../index.ts";
 import { accountOf } from "../../rpc/account.ts";
-import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../../testing/jobs.ts";
+import { basic, jobBody, newAccount, operator, send, useAccount } from "../../testing/jobs.ts";
 import { measuredDatabase } from "../../testing/measured-database.ts";
 import { receivedAt } from "../../testing/received.ts";
 import { ask, linkNow, newLink, PAGE, storedText } from "../../testing/upload-links.ts";
 import { app } from "../app.ts";
 
-let account: Awaited<ReturnType<typeof newAccount>>;
-beforeAll(async () => {
-  account = await newAccount();
-});
+const account = useAccount();
 
 const { input: _, ...JOB } = jobBody();
 
 const post = (body: object, key = account.key) =>
   send("/v2/upload-links", { method: "POST", body, headers: basic(key) });
-const jobs = async (): Promise<{ id: string }[]> => (await send("/v2/jobs", { headers: basic(account.key) })).body.jobs;
+const jobs = async (): Promise<{ id: string }[]> => (await account.get("/v2/jobs")).body.jobs;
 
 /** Sends a whole small file in one part. */
 async function sendFile({ url }: UploadLink, content = "aaaa") {
@@ -81,7 +78,7 @@ describe("an upload link", () => {
     expect(
       await env.DB.prepare("SELECT sealed FROM upload_links WHERE id = ?").bind(link.id).first("sealed"),
     ).toBeNull();
-    const { body: request } = await send(`/v2/jobs/${ended.job}/request`, { headers: basic(account.key) });
+    const { body: request } = await account.get(`/v2/jobs/${ended.job}/request`);
     expect(request.request.input).toEqual({ upload: done.body.id });
   });
 
@@ -102,7 +99,7 @@ describe("an upload link", () => {
     expect(link.tags).toEqual({ tenant: "a", user: "x" });
     await sendFile(link);
     const { job: id } = await linkNow(account.key, link);
-    const { body } = await send(`/v2/jobs/${id}`, { headers: basic(account.key) });
+    const { body } = await account.get(`/v2/jobs/${id}`);
     expect(body.tags).toEqual({ tenant: "b", user: "x", order: "7" });
     const many = (from: number) => Object.fromEntries(Array.from({ length: 15 }, (_, at) => [`t${from + at}`, ""]));
     const refused = await post({ max_size: 1, tags: many(0), job: { ...JOB, tags: many(15) } });
@@ -110,12 +107,12 @@ describe("an upload link", () => {
   });
 
   it("starts the job of a template", async () => {
-    const put = await send("/v2/templates/web", { method: "PUT", body: JOB, headers: basic(account.key) });
+    const put = await account.put("/v2/templates/web", JOB);
     expect(put.status).toBe(201);
     const link = await newLink(account.key, { job: { template: "web" } });
     await sendFile(link);
     const { job } = await linkNow(account.key, link);
-    expect((await send(`/v2/jobs/${job}`, { headers: basic(account.key) })).body.template).toBe("web@1");
+    expect((await account.get(`/v2/jobs/${job}`)).body.template).toBe("web@1");
     const unknown = await post({ max_size: 1, job: { template: "none" } });
     expect([unknown.status, unknown.body.error_code]).toEqual([404, "template_not_found"]);
   });
@@ -123,11 +120,7 @@ describe("an upload link", () => {
   it("gives the upload to jobs that its account creates", async () => {
     const link = await newLink(account.key);
     const { body: upload } = await sendFile(link);
-    const created = await send("/v2/jobs", {
-      method: "POST",
-      body: jobBody({ input: { upload: upload.id } }),
-      headers: basic(account.key),
-    });
+    const created = await account.post("/v2/jobs", jobBody({ input: { upload: upload.id } }));
     expect(created.status).toBe(201);
     expect((await linkNow(account.key, link)).job).toBeNull();
   });
@@ -243,7 +236,7 @@ describe("an upload link", () => {
     const link = await newLink(account.key);
     const other = await newAccount();
     for (const method of ["GET", "DELETE"]) {
-      const hidden = await send(`/v2/upload-links/${link.id}`, { method, headers: basic(other.key) });
+      const hidden = await other.request(method, `/v2/upload-links/${link.id}`);
       expect([hidden.status, hidden.body.error_code]).toEqual([404, "upload_link_not_found"]);
       expect((await send(`/v2/upload-links/${link.id}`, { method })).status).toBe(401);
     }
@@ -271,17 +264,17 @@ describe("the end of an upload link", () => {
     const link = await newLink(account.key);
     const { body: upload } = await ask(link.url, { method: "POST", json: { name: "a", size: 4 } });
     for (const _ of ["once", "again"]) {
-      const revoked = await send(`/v2/upload-links/${link.id}`, { method: "DELETE", headers: basic(account.key) });
+      const revoked = await account.delete(`/v2/upload-links/${link.id}`);
       expect(revoked).toMatchObject({ status: 200, body: { id: link.id, status: "revoked" } });
     }
     expect(await rejections(link)).toEqual(GONE);
-    expect((await send(`/v2/uploads/${upload.id}`, { headers: basic(account.key) })).status).toBe(404);
+    expect((await account.get(`/v2/uploads/${upload.id}`)).status).toBe(404);
   });
 
   it("cannot revoke a link whose file is complete", async () => {
     const link = await newLink(account.key);
     await sendFile(link);
-    const refused = await send(`/v2/upload-links/${link.id}`, { method: "DELETE", headers: basic(account.key) });
+    const refused = await account.delete(`/v2/upload-links/${link.id}`);
     expect([refused.status, refused.body.error_code]).toEqual([409, "upload_state_conflict"]);
   });
 
@@ -293,7 +286,7 @@ describe("the end of an upload link", () => {
     expect(await rejections(link)).toEqual(GONE);
     await sweep(link);
     expect(await linkNow(account.key, link)).toMatchObject({ status: "expired", ended_at: expect.any(String) });
-    expect((await send(`/v2/uploads/${upload.id}`, { headers: basic(account.key) })).status).toBe(404);
+    expect((await account.get(`/v2/uploads/${upload.id}`)).status).toBe(404);
   });
 
   it("keeps a link that a sweep looks at too early", async () => {
@@ -340,7 +333,7 @@ describe("the end of an upload link", () => {
     const link = await newLink(account.key);
     await sendFile(link);
     await sweep(link, ", ended_at = 1");
-    const gone = await send(`/v2/upload-links/${link.id}`, { headers: basic(account.key) });
+    const gone = await account.get(`/v2/upload-links/${link.id}`);
     expect(gone.status).toBe(404);
     expect((await ask(link.url)).body.error_code).toBe("upload_link_not_found");
   });
@@ -428,9 +421,9 @@ describe("the receiver of an upload link's events", () => {
 describe("the API key of an upload link", () => {
   const keyed = async (body: object = {}) => {
     const path = `/v2/admin/accounts/${account.id}/keys`;
-    return (await send(path, { method: "POST", body, headers: bearer(ADMIN) })).body;
+    return (await operator.post(path, body)).body;
   };
-  const revoke = ({ id }: { id: string }) => send(`/v2/admin/keys/${id}`, { method: "DELETE", headers: bearer(ADMIN) });
+  const revoke = ({ id }: { id: string }) => operator.delete(`/v2/admin/keys/${id}`);
 
   it("ends its live links when it is revoked, and removes their unfinished files", async () => {
     const key = await keyed();
@@ -449,7 +442,7 @@ describe("the API key of an upload link", () => {
     }
     expect((await ask(`${uploading.url}/complete`, { method: "POST" })).status).toBe(410);
     await sweep(uploading);
-    expect((await send(`/v2/uploads/${upload.id}`, { headers: basic(account.key) })).status).toBe(404);
+    expect((await account.get(`/v2/uploads/${upload.id}`)).status).toBe(404);
     expect((await linkNow(account.key, uploading)).job).toBeNull();
     expect((await linkNow(account.key, complete)).status).toBe("completed");
     expect((await linkNow(account.key, other)).status).toBe("waiting");
@@ -469,7 +462,7 @@ describe("GET /v2/upload-links", () => {
     await newLink(account.key);
     const created = [await newLink(mine.key), await newLink(mine.key), await newLink(mine.key, { name: "c" })];
     await sendFile(created[1] as UploadLink);
-    const page = (query = "") => send(`/v2/upload-links${query}`, { headers: basic(mine.key) });
+    const page = (query = "") => mine.get(`/v2/upload-links${query}`);
     const { body: first } = await page("?limit=2");
     const { body: last } = await page(`?limit=2&cursor=${first.next_cursor}`);
     const listed = [...first.upload_links, ...last.upload_links];
@@ -513,7 +506,7 @@ describe("a new upload link", () => {
 
   it("needs the scopes of an upload, and of a job if it has one", async () => {
     const path = `/v2/admin/accounts/${account.id}/keys`;
-    const created = await send(path, { method: "POST", body: { scopes: ["uploads:create"] }, headers: bearer(ADMIN) });
+    const created = await operator.post(path, { scopes: ["uploads:create"] });
     const { api_key: key } = created.body;
     const link = await newLink(key);
     expect((await linkNow(key, link)).id).toBe(link.id);
@@ -527,8 +520,8 @@ describe("a new upload link", () => {
   it("starts only jobs of templates with a key that may only use templates", async () => {
     const scopes = ["uploads:create", "templates:use"];
     const path = `/v2/admin/accounts/${account.id}/keys`;
-    const { api_key: key } = (await send(path, { method: "POST", body: { scopes }, headers: bearer(ADMIN) })).body;
-    await send("/v2/templates/only", { method: "PUT", body: JOB, headers: basic(account.key) });
+    const { api_key: key } = (await operator.post(path, { scopes })).body;
+    await account.put("/v2/templates/only", JOB);
     const job = { template: "only" };
     await sendFile(await newLink(key, { job }));
     for (const other of [{ job: JOB }, { job, tags: { tenant: "b" } }, { job: { ...job, storage: {} } }]) {
@@ -557,11 +550,7 @@ describe("a new upload link", () => {
     const mine = await newAccount();
     expect((await post({ max_size: 600e9 }, mine.key)).status).toBe(201);
     expect((await post({ max_size: 500e9 }, mine.key)).body.error_code).toBe("too_many_uploads");
-    const upload = await send("/v2/uploads", {
-      method: "POST",
-      body: { name: "a", size: 500e9 },
-      headers: basic(mine.key),
-    });
+    const upload = await mine.post("/v2/uploads", { name: "a", size: 500e9 });
     expect([upload.status, upload.body.error_code]).toEqual([429, "too_many_uploads"]);
     const small = await newLink(mine.key, { max_size: 400e9 });
     expect((await ask(small.url, { method: "POST", json: { name: "a", size: 1 } })).status).toBe(201);

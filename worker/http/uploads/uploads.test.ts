@@ -1,6 +1,6 @@
 import { createScheduledController } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { MAX_UPLOAD_BYTES, PART_BYTES } from "#shared/api/uploads.ts";
 import { InputSpec } from "#shared/request/input-section.ts";
 import { findUpload, insertUpload } from "../../db/uploads.ts";
@@ -10,15 +10,11 @@ import { openUploadStore, storeForNew } from "../../storage/source-uploads/open-
 import { keepForJob } from "../../storage/source-uploads/remove-uploads.ts";
 import { signUploadGet } from "../../storage/source-uploads/upload-url.ts";
 import { sourceUrl } from "../../storage/source-url.ts";
-import { basic, jobBody, newAccount, send } from "../../testing/jobs.ts";
+import { basic, jobBody, newAccount, send, useAccount } from "../../testing/jobs.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
-let account: Awaited<ReturnType<typeof newAccount>>;
-let other: Awaited<ReturnType<typeof newAccount>>;
-beforeAll(async () => {
-  account = await newAccount();
-  other = await newAccount();
-});
+const account = useAccount();
+const other = useAccount();
 
 type Sent = { method?: string; body?: unknown; key?: string };
 const ask = async (path: string, { method = "GET", body, key = account.key }: Sent = {}) =>
@@ -365,8 +361,7 @@ describe.each(["bucket", "scratch"])("the source of a job in the %s", (store) =>
 });
 
 describe("a job whose input is an upload", () => {
-  const post = async (input: object, query = "") =>
-    await send(`/v2/jobs${query}`, { method: "POST", body: jobBody({ input }), headers: basic(account.key) });
+  const post = async (input: object, query = "") => await account.post(`/v2/jobs${query}`, jobBody({ input }));
 
   it("keeps the source of a job until the job has ended", async () => {
     const id = await uploaded(["aaaa"]);
@@ -381,9 +376,9 @@ describe("a job whose input is an upload", () => {
     expect([refused.status, refused.body.error_code]).toEqual([409, "upload_state_conflict"]);
     await sweepAfterExpiry(id);
     expect((await rowOf(id))?.expiresAt).toBeGreaterThan(Date.now() + DAY_MS - 60_000);
-    const response = await send(`/v2/jobs?q=my clip.mov`, { headers: basic(account.key) });
+    const response = await account.get(`/v2/jobs?q=my clip.mov`);
     expect(response.body.jobs).toMatchObject([{ id: job.id }]);
-    await send(`/v2/jobs/${job.id}`, { method: "DELETE", headers: basic(account.key) });
+    await account.delete(`/v2/jobs/${job.id}`);
     await expect.poll(async () => (await ask(`/${id}`, { method: "DELETE" })).status).toBe(200);
     expect(await findUpload(env.DB, account.id, id, Date.now())).toBeNull();
   });
