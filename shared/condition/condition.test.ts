@@ -1,26 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MediaProbe } from "../media/media-probe.ts";
+import { audioStream, videoStream } from "../testing/probes.ts";
 import { inputVariables, isConditionVariable } from "./condition-variables.ts";
 import { holds } from "./evaluate-condition.ts";
 import { parseCondition } from "./parse-condition.ts";
 
+const TRAITS = { bit_rate: "5000000", side_data_list: [{ rotation: -90 }], tags: { language: "eng" } };
 const PROBE: MediaProbe = {
-  streams: [
-    {
-      index: 0,
-      codec_type: "video",
-      codec_name: "h264",
-      width: 1920,
-      height: 1080,
-      avg_frame_rate: "30000/1001",
-      r_frame_rate: "30000/1001",
-      bit_rate: "5000000",
-      side_data_list: [{ rotation: -90 }],
-      tags: { language: "eng" },
-    },
-    { index: 1, codec_type: "audio", codec_name: "aac", sample_rate: "48000", channels: 2 },
-  ],
+  streams: [videoStream(1920, 1080, "30000/1001", TRAITS), audioStream()],
   format: { format_name: "mov,mp4,m4a,3gp,3g2,mj2", duration: "61.5", size: "1000", tags: { title: "A video" } },
 };
 

@@ -3,28 +3,15 @@ import { inputVariables } from "../condition/condition-variables.ts";
 import { chooseTracks } from "../plan/source/source-tracks.ts";
 import { chooseTexts } from "../plan/text/choose-texts.ts";
 import { textTracks } from "../plan/text/text-tracks.ts";
+import { audioStream, videoStream } from "../testing/probes.ts";
 import { bestInLanguage, chosenAudio, chosenVideo, undecodable } from "./choose-streams.ts";
 import type { ProbedStream } from "./media-probe.ts";
 import { sourceFacts } from "./source-facts.ts";
 
-const video = (width: number, height: number, more: Partial<ProbedStream> = {}): ProbedStream => ({
-  index: 0,
-  codec_type: "video",
-  codec_name: "h264",
-  pix_fmt: "yuv420p",
-  width,
-  height,
-  ...more,
-});
-const audio = (channels: number, more: Partial<ProbedStream> = {}): ProbedStream => ({
-  index: 0,
-  codec_type: "audio",
-  codec_name: "aac",
-  sample_fmt: "fltp",
-  sample_rate: "48000",
-  channels,
-  ...more,
-});
+const video = (width: number, height: number, more: Partial<ProbedStream> = {}) =>
+  videoStream(width, height, "25/1", { pix_fmt: "yuv420p", ...more });
+const audio = (channels: number, more: Partial<ProbedStream> = {}) =>
+  audioStream({ index: 0, sample_fmt: "fltp", channels, ...more });
 const marked = { disposition: { default: 1 } };
 const cover = { disposition: { attached_pic: 1, default: 1 } };
 

@@ -1,26 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { contractMetadata, publicUrl } from "../job/metadata.ts";
+import { audioStream, videoStream } from "../testing/probes.ts";
 import { type MediaProbe, type ProbedStream, rotationOf } from "./media-probe.ts";
 import { sourceFacts } from "./source-facts.ts";
 
-const video = (changes: Partial<ProbedStream> = {}): ProbedStream => ({
-  index: 0,
-  codec_type: "video",
-  codec_name: "h264",
-  width: 1920,
-  height: 1080,
-  r_frame_rate: "30000/1001",
-  avg_frame_rate: "30000/1001",
-  ...changes,
-});
-const audio: ProbedStream = {
-  index: 1,
-  codec_type: "audio",
-  codec_name: "aac",
-  sample_rate: "48000",
-  channels: 2,
-  bit_rate: "128000",
-};
+const video = (changes: Partial<ProbedStream> = {}) => videoStream(1920, 1080, "30000/1001", changes);
+const audio = audioStream({ bit_rate: "128000" });
 const probe = (streams: ProbedStream[], format: MediaProbe["format"] = { duration: "10.5" }): MediaProbe => ({
   streams,
   format,

@@ -5,6 +5,7 @@ import { describe, expect, it, test } from "vitest";
 import { MediaProbe, type ProbedStream } from "../media/media-probe.ts";
 import { evenly, frameIndexOf, probeOf } from "../testing/frame-indexes.ts";
 import { type OutputOptions, specOf } from "../testing/output-specs.ts";
+import { planOf } from "../testing/probes.ts";
 import { chunkSpans } from "./chunks/choose-split-points.ts";
 import { chunkableSource } from "./chunks/chunkable-source.ts";
 import type { FfmpegCapabilities } from "./command/capabilities.ts";
@@ -220,12 +221,7 @@ describe("a filter in the name of a color", () => {
     const source = probeOf("30/1");
     const [video, ...others] = source.streams.map((of) => ({ ...of, codec_name: "prores", color_range: "pc" }));
     const plan = (value: string | undefined) =>
-      planEncode({
-        source: "/in",
-        probe: { ...source, streams: [{ ...video, index: 0, [field]: value }, ...others] },
-        outputs: [specOf(output, 0)],
-        capabilities: ALL_SOFTWARE,
-      });
+      planOf({ ...source, streams: [{ ...video, index: 0, [field]: value }, ...others] }, [output]);
     expect(plan(name)).toEqual(plan(undefined));
     expect(JSON.stringify(plan(name))).toContain("setparams=");
   });

@@ -1,6 +1,7 @@
 // Frame indexes with frames at given times, and matching probes, for tests of chunks.
 import type { FrameIndex } from "../media/frame-index.ts";
 import type { MediaProbe } from "../media/media-probe.ts";
+import { audioStream, BT709, probed, videoStream } from "./probes.ts";
 
 /**
  * Returns frames at these times, in seconds, with ticks of 1/90000 s. `bytes` returns the size of a frame. Every 50th
@@ -24,22 +25,7 @@ export const evenly = (fps: number, seconds: number, startSeconds = 0): number[]
 
 /** Returns the probe of a source with audio, and video of this rate, which is `varying` for a variable rate. */
 export function probeOf(rate: string, format: Partial<MediaProbe["format"]> = {}): MediaProbe {
-  return {
-    streams: [
-      {
-        index: 0,
-        codec_type: "video",
-        codec_name: "h264",
-        width: 640,
-        height: 360,
-        r_frame_rate: rate === "varying" ? "90000/1" : rate,
-        avg_frame_rate: rate === "varying" ? "30/1" : rate,
-        color_space: "bt709",
-        color_primaries: "bt709",
-        color_transfer: "bt709",
-      },
-      { index: 1, codec_type: "audio", codec_name: "aac", channels: 2, channel_layout: "stereo", sample_rate: "48000" },
-    ],
-    format: { format_name: "mov,mp4,m4a,3gp,3g2,mj2", duration: "130.000000", start_time: "0.000000", ...format },
-  };
+  const rates = rate === "varying" ? { r_frame_rate: "90000/1", avg_frame_rate: "30/1" } : {};
+  const whole = { format_name: "mov,mp4,m4a,3gp,3g2,mj2", duration: "130.000000", start_time: "0.000000", ...format };
+  return probed([videoStream(640, 360, rate, { ...BT709, ...rates }), audioStream()], whole);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { ProbedStream } from "../../media/media-probe.ts";
 import { withoutFitting } from "../../testing/plan-text.ts";
+import { BT709, PQ, videoStream } from "../../testing/probes.ts";
 import { branchGraph, type Filter } from "../command/filter-graph.ts";
 import { ALL_SOFTWARE } from "../encoders/software-encoders.ts";
 import { chooseTracks, type VideoTrack } from "../source/source-tracks.ts";
@@ -9,18 +9,9 @@ import { filterFailure, filterNeeds } from "./filter-needs.ts";
 import { fixedSizeFilters } from "./frame-geometry.ts";
 import { planVideoFilters, type VideoFilterOptions } from "./video-filters.ts";
 
-const HD: Omit<ProbedStream, "index"> = {
-  codec_type: "video",
-  codec_name: "h264",
-  pix_fmt: "yuv420p",
-  width: 1920,
-  height: 1080,
-  color_space: "bt709",
-  color_primaries: "bt709",
-  color_transfer: "bt709",
-};
+const HD = videoStream(1920, 1080, "25/1", { pix_fmt: "yuv420p", ...BT709 });
 const UNTAGGED = { color_space: "unknown", color_primaries: undefined, color_transfer: "unknown" };
-const HDR = { pix_fmt: "yuv420p10le", color_space: "bt2020nc", color_primaries: "bt2020", color_transfer: "smpte2084" };
+const HDR = { pix_fmt: "yuv420p10le", ...PQ };
 const PAL = { width: 720, height: 576 };
 const SIDEWAYS = { side_data_list: [{ rotation: -90 }] };
 const GRADED = { side_data_list: [{ max_luminance: "40000000/10000" }, { max_content: 600 }] };
@@ -28,13 +19,8 @@ const GRADED = { side_data_list: [{ max_luminance: "40000000/10000" }, { max_con
 const VIDEO: TargetFormat = { pixelFormat: "yuv420p", step: 2 };
 const TEN_BITS: TargetFormat = { pixelFormat: "yuv420p10le", step: 2 };
 const IMAGE: TargetFormat = { pixelFormat: "gbrp", step: 1 };
-const PLAIN: VideoFilterOptions = {
-  size: { width: null, height: 240 },
-  fit: "pad",
-  vflip: false,
-  hflip: false,
-  watermark: null,
-};
+const SIZE = { width: null, height: 240 };
+const PLAIN: VideoFilterOptions = { size: SIZE, fit: "pad", vflip: false, hflip: false, watermark: null };
 const watermark = { url: "https://a.example/logo.png", position: "bottomright" } as const;
 const box = (width: number, height: number) => ({ size: { width, height } });
 

@@ -1,31 +1,17 @@
 import { expect, it } from "vitest";
 import type { MediaProbe } from "../../media/media-probe.ts";
-import { type OutputOptions, specOf } from "../../testing/output-specs.ts";
-import { ALL_SOFTWARE } from "../encoders/software-encoders.ts";
-import { planEncode } from "../tasks/plan-encode.ts";
+import type { OutputOptions } from "../../testing/output-specs.ts";
+import { audioStream, planOf, probed, videoStream } from "../../testing/probes.ts";
 import type { GrowingFile } from "./growing-file.ts";
 
 const probeOf = (seconds: number, rate = "30/1"): MediaProbe => {
   const duration = String(seconds);
-  const video = { codec_name: "h264", width: 1280, height: 720, r_frame_rate: rate, avg_frame_rate: rate };
-  const audio = { codec_name: "aac", channels: 2, sample_rate: "48000" };
-  return {
-    streams: [
-      { index: 0, codec_type: "video", ...video, duration },
-      { index: 1, codec_type: "audio", ...audio, duration },
-    ],
-    format: { format_name: "mov,mp4,m4a", duration },
-  };
+  const streams = [videoStream(1280, 720, rate, { duration }), audioStream({ duration })];
+  return probed(streams, { format_name: "mov,mp4,m4a", duration });
 };
 
 function planned(output: OutputOptions, probe: MediaProbe, uploadsEarly = true) {
-  const { commands } = planEncode({
-    source: "/in",
-    probe,
-    outputs: [specOf(output, 0)],
-    capabilities: ALL_SOFTWARE,
-    uploadsEarly,
-  });
+  const { commands } = planOf(probe, [output], { uploadsEarly });
   const argv = commands[0]?.runs.at(-1)?.argv.join(" ") ?? "";
   return { growing: commands[0]?.outputs[0]?.growing, isIndexFirst: argv.includes("+faststart"), argv };
 }

@@ -1,25 +1,11 @@
 import { expect, test } from "vitest";
-import type { MediaProbe } from "../../media/media-probe.ts";
-import { type OutputOptions, specOf } from "../../testing/output-specs.ts";
-import { ALL_SOFTWARE } from "../encoders/software-encoders.ts";
-import { planEncode } from "../tasks/plan-encode.ts";
+import type { OutputOptions } from "../../testing/output-specs.ts";
+import { audioStream, planOf, probed, videoStream } from "../../testing/probes.ts";
 
-const source = (seconds: number, formatName: string): MediaProbe => ({
-  streams: [
-    {
-      index: 0,
-      codec_type: "video",
-      codec_name: "h264",
-      width: 1920,
-      height: 1080,
-      r_frame_rate: "25/1",
-      avg_frame_rate: "25/1",
-      duration: `${seconds}.000000`,
-    },
-    { index: 1, codec_type: "audio", codec_name: "aac", sample_rate: "48000", channels: 2, duration: `${seconds}.0` },
-  ],
-  format: { format_name: formatName, duration: `${seconds}.000000` },
-});
+const source = (seconds: number, format_name: string) => {
+  const duration = `${seconds}.000000`;
+  return probed([videoStream(1920, 1080, "25/1", { duration }), audioStream({ duration })], { format_name, duration });
+};
 
 const MP4 = "mov,mp4,m4a,3gp,3g2,mj2";
 const HOUR = 3600;
@@ -30,13 +16,9 @@ const many: OutputOptions = { format: "jpg:160x", params: { interval: 1 } };
 
 /** The outputs of each command, and its number of runs. */
 const commandsOf = (seconds: number, formatName: string, ...options: OutputOptions[]): string[] =>
-  planEncode({
-    source: "/input.bin",
-    probe: source(seconds, formatName),
-    outputs: options.map(specOf),
-    capabilities: ALL_SOFTWARE,
-    imagesFirst: true,
-  }).commands.map(({ outputs, runs }) => `${outputs.map(({ output }) => output).join("+")} in ${runs.length}`);
+  planOf(source(seconds, formatName), options, { imagesFirst: true }).commands.map(
+    ({ outputs, runs }) => `${outputs.map(({ output }) => output).join("+")} in ${runs.length}`,
+  );
 
 test.each<[string, string[], string[]]>([
   ["a poster by a seek", commandsOf(HOUR, MP4, VIDEO, poster), ["1 in 1", "0 in 1"]],

@@ -1,30 +1,18 @@
 import { describe, expect, test } from "vitest";
 import type { MediaProbe, ProbedStream } from "../../media/media-probe.ts";
-import { type OutputOptions, specOf } from "../../testing/output-specs.ts";
+import type { OutputOptions } from "../../testing/output-specs.ts";
 import { filledFromZero, withoutFitting } from "../../testing/plan-text.ts";
+import { audioStream, BT709, planOf, probed, videoStream } from "../../testing/probes.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import { ALL_SOFTWARE } from "../encoders/software-encoders.ts";
-import { planEncode } from "../tasks/plan-encode.ts";
 
-const BT709 = { color_space: "bt709", color_primaries: "bt709", color_transfer: "bt709" };
-const VIDEO = {
-  codec_type: "video",
-  codec_name: "h264",
-  width: 1280,
-  height: 720,
-  ...BT709,
-  r_frame_rate: "25/1",
-  avg_frame_rate: "25/1",
-};
-const STEREO = { codec_type: "audio", codec_name: "aac", channels: 2, channel_layout: "stereo", sample_rate: "48000" };
+const VIDEO = videoStream(1280, 720, "25/1", BT709);
+const STEREO = audioStream();
 
-const probeOf = (...streams: Omit<ProbedStream, "index">[]): MediaProbe => ({
-  streams: streams.map((stream, index) => ({ ...stream, index })),
-  format: { duration: "60.0" },
-});
+const probeOf = (...streams: Omit<ProbedStream, "index">[]) => probed(streams);
 
 const plan = (output: OutputOptions, probe = probeOf(VIDEO, STEREO), capabilities: FfmpegCapabilities = ALL_SOFTWARE) =>
-  planEncode({ source: "/in", probe, outputs: [specOf(output, 0)], capabilities });
+  planOf(probe, [output], { capabilities });
 
 /** The arguments of each run after its input. */
 function commandsOf(output: OutputOptions, probe?: MediaProbe, capabilities?: FfmpegCapabilities): string[] {

@@ -2,38 +2,19 @@ import { expect, test } from "vitest";
 import { ALLOWED_DECODERS } from "../../media/decoders.ts";
 import { ALLOWED_DEMUXERS } from "../../media/demuxers.ts";
 import type { MediaProbe } from "../../media/media-probe.ts";
-import { type OutputOptions, specOf } from "../../testing/output-specs.ts";
+import type { OutputOptions } from "../../testing/output-specs.ts";
 import { withoutFitting } from "../../testing/plan-text.ts";
-import { ALL_SOFTWARE } from "../encoders/software-encoders.ts";
-import { planEncode } from "../tasks/plan-encode.ts";
+import { BT709, planOf, probed, videoStream } from "../../testing/probes.ts";
 
 /** 640×360 in 4:2:0 at 25 frames per second. */
-const source = (seconds: number, formatName = "mov,mp4,m4a,3gp,3g2,mj2"): MediaProbe => ({
-  streams: [
-    {
-      index: 0,
-      codec_type: "video",
-      codec_name: "h264",
-      width: 640,
-      height: 360,
-      pix_fmt: "yuv420p",
-      color_space: "bt709",
-      color_primaries: "bt709",
-      color_transfer: "bt709",
-      r_frame_rate: "25/1",
-      avg_frame_rate: "25/1",
-      duration: String(seconds),
-    },
-  ],
-  format: { format_name: formatName, duration: String(seconds) },
-});
-
-const planOf = (probe: MediaProbe, ...outputs: OutputOptions[]) =>
-  planEncode({ source: "/in", probe, outputs: outputs.map(specOf), capabilities: ALL_SOFTWARE });
+const source = (seconds: number, format_name = "mov,mp4,m4a,3gp,3g2,mj2") => {
+  const duration = String(seconds);
+  return probed([videoStream(640, 360, "25/1", { pix_fmt: "yuv420p", ...BT709, duration })], { format_name, duration });
+};
 
 /** The command lines, without their common parts. */
 function lines(probe: MediaProbe, ...outputs: OutputOptions[]): string[] {
-  const { commands, failures } = planOf(probe, ...outputs);
+  const { commands, failures } = planOf(probe, outputs);
   expect(failures).toEqual([]);
   const head = "-y -nostdin -hide_banner -v error -nostats -progress pipe:1 -stats_period 0.5 ";
   const opening = `-protocol_whitelist file -format_whitelist ${ALLOWED_DEMUXERS} -codec_whitelist ${ALLOWED_DECODERS} `;
@@ -155,7 +136,7 @@ test("makes an animation of numbered frames", () => {
 
 test("orders files by the requested offsets, and cues by time from 0 to the end", () => {
   const options: OutputOptions = { format: "jpg", params: { offsets: [12, 3.5, 12], path: "a b/%02d.jpg", vtt: true } };
-  const [output] = planOf(source(20), options).commands[0]?.outputs ?? [];
+  const [output] = planOf(source(20), [options]).commands[0]?.outputs ?? [];
   expect(output?.files).toEqual(["0-00002.jpg", "0-00001.jpg", "0-00003.jpg", "0.vtt"]);
   expect(output?.texts).toEqual([
     {
@@ -167,7 +148,7 @@ test("orders files by the requested offsets, and cues by time from 0 to the end"
 
 test("the cues of sprite sheets name a box for each slot", () => {
   const params = { sprite: { limit: 2, columns: 2 }, vtt: { filename: "map.vtt" }, path: "t/%d.jpg" };
-  const [output] = planOf(source(6), { format: "jpg:100x100", number: 3, params }).commands[0]?.outputs ?? [];
+  const [output] = planOf(source(6), [{ format: "jpg:100x100", number: 3, params }]).commands[0]?.outputs ?? [];
   expect(output?.files).toEqual(["0-00001.jpg", "0-00002.jpg", "0.vtt"]);
   expect(output?.texts?.[0]?.text.split("\n\n").slice(1)).toEqual([
     "00:00:00.000 --> 00:00:02.000\n1.jpg#xywh=0,0,100,100",
@@ -181,7 +162,7 @@ test.each<[OutputOptions, string, RegExp]>([
   [{ format: "webp:160x", params: { interval: 0.06, sprite: true } }, "output_size_not_possible", /sprite\.limit/],
   [{ format: "jpg:640x", params: { interval: 0.2, sprite: true } }, "output_size_not_possible", /2560x27000 pixels/],
 ])("%j fails with %s", (output, code, message) => {
-  expect(planOf(source(60), output).failures).toEqual([
+  expect(planOf(source(60), [output]).failures).toEqual([
     { output: 0, failure: { code, message: expect.stringMatching(message) } },
   ]);
 });

@@ -1,46 +1,19 @@
 import { describe, expect, test } from "vitest";
-import type { MediaProbe, ProbedStream } from "../../media/media-probe.ts";
-import { specOf } from "../../testing/output-specs.ts";
+import type { ProbedStream } from "../../media/media-probe.ts";
 import { filledFromZero, withoutFitting } from "../../testing/plan-text.ts";
+import { audioStream, BT709, planOf, probed, videoStream } from "../../testing/probes.ts";
 import { ALL_SOFTWARE } from "../encoders/software-encoders.ts";
-import { planEncode } from "../tasks/plan-encode.ts";
 
-const video = (width: number, height: number, more: object = {}) => ({
-  codec_type: "video",
-  codec_name: "h264",
-  width,
-  height,
-  r_frame_rate: "25/1",
-  avg_frame_rate: "25/1",
-  color_space: "bt709",
-  color_primaries: "bt709",
-  color_transfer: "bt709",
-  duration: "60.000000",
-  ...more,
-});
+const MINUTE = { duration: "60.000000" };
+const video = (width: number, height: number, more: object = {}) =>
+  videoStream(width, height, "25/1", { ...BT709, ...MINUTE, ...more });
 const SLOW = { r_frame_rate: "1/7", avg_frame_rate: "1/7" };
-const AUDIO = {
-  codec_type: "audio",
-  codec_name: "aac",
-  channels: 2,
-  channel_layout: "stereo",
-  sample_rate: "48000",
-  duration: "60.000000",
-};
+const AUDIO = audioStream(MINUTE);
 const SURROUND = { ...AUDIO, channels: 6, channel_layout: "5.1" };
 
 function plan(streams: Omit<ProbedStream, "index">[], params: object, hardware = ALL_SOFTWARE.hardware) {
-  const probe: MediaProbe = {
-    streams: streams.map((stream, index) => ({ ...stream, index })),
-    format: { duration: "60.000000" },
-  };
-  const outputs = [specOf({ format: "httpstream", params: { ...params } }, 0)];
-  const { commands, failures } = planEncode({
-    source: "/in",
-    probe,
-    outputs,
-    capabilities: { ...ALL_SOFTWARE, hardware },
-  });
+  const outputs = [{ format: "httpstream", params: { ...params } }];
+  const { commands, failures } = planOf(probed(streams), outputs, { capabilities: { ...ALL_SOFTWARE, hardware } });
   const output = commands[0]?.outputs[0];
   return { argv: commands[0]?.runs[0]?.argv ?? [], output, failures };
 }
@@ -59,27 +32,22 @@ function choices(streams: Omit<ProbedStream, "index">[], params: object): string
 const HLS = { hls: { path: "h" } };
 
 describe("the variants of a stream", () => {
-  const rung = (
-    size: string,
-    name = `${
-      size
-        .split("x")
-        .map(Number)
-        .toSorted((a, b) => a - b)[0]
-    }p`,
-  ): string => `${name}=${size}+audio-128k`;
+  const ladder = (sizes: string): string[] => [
+    ...sizes.split(" ").map((size) => `${Math.min(...size.split("x").map(Number))}p=${size}+audio-128k`),
+    "audio-64k",
+  ];
   const ROWS: [name: string, streams: Omit<ProbedStream, "index">[], params: object, expected: string[]][] = [
     [
       "the ladder up to the source, audio only last",
       [video(1920, 1080), AUDIO],
       HLS,
-      [...["426x240", "640x360", "854x480", "1280x720", "1920x1080"].map((size) => rung(size)), "audio-64k"],
+      ladder("426x240 640x360 854x480 1280x720 1920x1080"),
     ],
     [
       "portrait for a portrait source",
       [video(1080, 1920), AUDIO],
       HLS,
-      [...["240x426", "360x640", "480x854", "720x1280", "1080x1920"].map((size) => rung(size)), "audio-64k"],
+      ladder("240x426 360x640 480x854 720x1280 1080x1920"),
     ],
     [
       "portrait for a source with rotation",
@@ -91,13 +59,13 @@ describe("the variants of a stream", () => {
       "wider than a box, without bars",
       [video(1920, 800), AUDIO],
       HLS,
-      [...["576x240", "864x360", "1152x480", "1280x534", "1920x800"].map((size) => rung(size)), "audio-64k"],
+      ladder("576x240 864x360 1152x480 1280x534 1920x800"),
     ],
     [
       "a rung slightly above the source has the size of the source",
       [video(1274, 716), AUDIO],
       HLS,
-      [...["428x240", "640x360", "854x480", "1274x716"].map((size) => rung(size)), "audio-64k"],
+      ladder("428x240 640x360 854x480 1274x716"),
     ],
     ["a source below all rungs keeps its size", [video(160, 120)], HLS, ["120p=160x120"]],
     [

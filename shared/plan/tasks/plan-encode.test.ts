@@ -2,38 +2,19 @@ import { expect, test } from "vitest";
 import { ALLOWED_DECODERS } from "../../media/decoders.ts";
 import { ALLOWED_DEMUXERS } from "../../media/demuxers.ts";
 import type { MediaProbe, ProbedStream } from "../../media/media-probe.ts";
-import { type OutputOptions, specOf } from "../../testing/output-specs.ts";
+import type { OutputOptions } from "../../testing/output-specs.ts";
 import { withoutFitting } from "../../testing/plan-text.ts";
-import { ALL_SOFTWARE } from "../encoders/software-encoders.ts";
-import { planEncode } from "./plan-encode.ts";
+import { audioStream, BT709, planOf, probed, videoStream } from "../../testing/probes.ts";
 
-const BT709 = { color_space: "bt709", color_primaries: "bt709", color_transfer: "bt709" };
-const VIDEO = {
-  codec_type: "video",
-  codec_name: "h264",
-  width: 1920,
-  height: 1080,
-  r_frame_rate: "30000/1001",
-  avg_frame_rate: "30000/1001",
-  ...BT709,
-};
-const STEREO = { channels: 2, channel_layout: "stereo", sample_rate: "48000" };
-const AUDIO = { codec_type: "audio", codec_name: "aac", ...STEREO };
+const VIDEO = videoStream(1920, 1080, "30000/1001", BT709);
+const AUDIO = audioStream();
 const COVER = { codec_type: "video", codec_name: "mjpeg", width: 600, height: 600, disposition: { attached_pic: 1 } };
 
-const probeOf = (...streams: Omit<ProbedStream, "index">[]): MediaProbe => ({
-  streams: streams.map((stream, index) => ({ ...stream, index })),
-  format: { duration: "60.000000" },
-});
+const probeOf = (...streams: Omit<ProbedStream, "index">[]) => probed(streams);
 
 /** Plan of a shared decode: its run and its outputs; null if no output is possible. */
 function plan(probe: MediaProbe, ...outputs: OutputOptions[]) {
-  const { commands, failures } = planEncode({
-    source: "/work/job 1/input",
-    probe,
-    outputs: outputs.map(specOf),
-    capabilities: ALL_SOFTWARE,
-  });
+  const { commands, failures } = planOf(probe, outputs, { source: "/work/job 1/input" });
   expect(commands.length).toBeLessThan(2);
   const [command] = commands;
   const [run] = command?.runs ?? [];

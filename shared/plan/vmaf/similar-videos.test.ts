@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type DroppedVideo, droppedNote } from "../../job/dropped-video.ts";
-import type { MediaProbe } from "../../media/media-probe.ts";
 import { specOf } from "../../testing/output-specs.ts";
+import { audioStream, probed, videoStream } from "../../testing/probes.ts";
 import { ALL_SOFTWARE } from "../encoders/software-encoders.ts";
 import { planStream } from "../outputs/plan-stream.ts";
 import { chooseTracks } from "../source/source-tracks.ts";
@@ -63,22 +63,8 @@ describe("similarRungs", () => {
   });
 });
 
-const probe: MediaProbe = {
-  streams: [
-    {
-      index: 0,
-      codec_type: "video",
-      codec_name: "h264",
-      width: 1920,
-      height: 1080,
-      r_frame_rate: "25/1",
-      avg_frame_rate: "25/1",
-      duration: "60.000000",
-    },
-    { index: 1, codec_type: "audio", codec_name: "aac", channels: 2, sample_rate: "48000", duration: "60.000000" },
-  ],
-  format: { duration: "60.000000" },
-};
+const duration = "60.000000";
+const probe = probed([videoStream(1920, 1080, "25/1", { duration }), audioStream({ duration })]);
 const KBPS: Readonly<Record<string, number>> = { "1080p": 1000, "720p": 900, "720p-2": 500, "360p": 400 };
 
 function planned(variants: readonly string[], drop_similar_variants = true) {
