@@ -10,6 +10,7 @@ import { createLogger, type LogLevel } from "#shared/log.ts";
 import type { UploadsRequest } from "#shared/protocol/uploads.ts";
 import { specOf } from "#shared/testing/output-specs.ts";
 import { fileFolder } from "../test/fixtures.ts";
+import { readConfig } from "./config.ts";
 import { startNode } from "./node.ts";
 import { NodeIdentity } from "./node-identity.ts";
 import { probeFile } from "./source/probe/probe.ts";
@@ -80,44 +81,24 @@ async function startControlPlane() {
   return { origin, completed: completed.promise, close };
 }
 
-const capabilities = {
-  ffmpegVersion: "7",
-  encoders: ["libx264" as const],
-  cpus: 1,
-  filters: [],
-  muxers: [],
-  hardware: null,
-};
+const NOTHING = { filters: [], muxers: [], hardware: null };
+const capabilities = { ffmpegVersion: "7", encoders: ["libx264" as const], cpus: 1, ...NOTHING };
 
 /** Returns the log lines of a node at this level. The node exports spans to the endpoint. */
 async function logOf(level: LogLevel, endpoint: string): Promise<string[]> {
   const lines: string[] = [];
   const controlPlane = await startControlPlane();
+  const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: `api-key=${COLLECTOR_KEY}` };
   const node = await startNode({
     config: {
-      url: controlPlane.origin,
-      token: NODE_TOKEN,
+      ...readConfig(["--url", controlPlane.origin, "--token", NODE_TOKEN, "--hw", "off"], {}),
       workFolder: join(folder, `work-${level}`),
-      name: null,
-      fontsFolder: null,
-      folders: [],
       allowPrivate: "loopback",
       slots: { inspect: 1, encode: 1 },
-      hw: "off",
       isolation: "best-effort",
       logLevel: level,
-      maxSourceBytes: 1e9,
       drainMs: 0,
-      pool: null,
-      labels: [],
-      spot: false,
-      hours: null,
-      exitWhenIdleMs: null,
-      health: null,
-      tracing: readTraceExport({
-        OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
-        OTEL_EXPORTER_OTLP_HEADERS: `api-key=${COLLECTOR_KEY}`,
-      }),
+      tracing: readTraceExport(collector),
     },
     identity: new NodeIdentity(folder, "n", false),
     probe: async () => ({ tools, capabilities }),
@@ -130,15 +111,8 @@ async function logOf(level: LogLevel, endpoint: string): Promise<string[]> {
 }
 
 const DEBUG_MESSAGES = [
-  "frame received",
-  "frame sent",
-  "lease started",
-  "encode planned",
-  "ffmpeg command",
-  "ffmpeg exited",
-  "uploads signed",
-  "upload part stored",
-  "report sent",
+  ...["frame received", "frame sent", "lease started", "encode planned", "ffmpeg command", "ffmpeg exited"],
+  ...["uploads signed", "upload part stored", "report sent"],
 ];
 
 it("the log at debug has lines about frames, leases, plans, runs, uploads and reports, and no secrets", async () => {

@@ -16,7 +16,7 @@ import {
   type ServiceOrigin,
 } from "#shared/protocol/frames.ts";
 import { fileFolder, startServer, untilEnd } from "../test/fixtures.ts";
-import type { NodeConfig } from "./config.ts";
+import { type NodeConfig, readConfig } from "./config.ts";
 import { writeLeaseFile } from "./link/lease-files.ts";
 import { type EncoderNode, startNode } from "./node.ts";
 import { identify, NodeIdentity } from "./node-identity.ts";
@@ -80,28 +80,15 @@ async function connect(
     send({ type: "welcome", progressEveryMs: 500, service });
     for (const frame of first) send(frame);
   });
+  const { port } = http.address() as AddressInfo;
   const node = await startNode({
     config: {
-      url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
-      token: "n-1",
-      fontsFolder: null,
-      folders: [],
+      ...readConfig(["--url", `http://127.0.0.1:${port}`, "--token", "n-1", "--hw", "off"], {}),
       workFolder: folder,
-      name: null,
       allowPrivate: "loopback",
       slots: { inspect: 1, encode: 1 },
-      hw: "off",
       isolation: "best-effort",
-      logLevel: "info",
-      maxSourceBytes: 1e9,
       drainMs: 0,
-      pool: null,
-      labels: [],
-      spot: false,
-      hours: null,
-      exitWhenIdleMs: null,
-      health: null,
-      tracing: null,
       ...config,
     },
     identity: new NodeIdentity(folder, "n", isNew),

@@ -21,23 +21,16 @@ const LEASE = "AAAAAAAAAAAAAA.encode.1";
 const PROOF = { lease: LEASE, token: "t" };
 const RUNNING = { ...PROOF, slotClass: "encode" };
 const CAPABILITIES = { ffmpegVersion: "7.0", encoders: ["libx264"], filters: [], muxers: [], hardware: null, cpus: 2 };
-const HELLO = {
-  type: "hello",
-  protocol: PROTOCOL_VERSION,
-  nodeId: "n",
-  session: "s",
-  capabilities: CAPABILITIES,
-  slots: { inspect: 1, encode: 1 },
-  running: [],
-};
+const INTRODUCTION = { type: "hello", protocol: PROTOCOL_VERSION, nodeId: "n", session: "s" };
+const HELLO = { ...INTRODUCTION, capabilities: CAPABILITIES, slots: { inspect: 1, encode: 1 }, running: [] };
 const WEEK_US = 1000 * MAX_LENGTH_MS;
 const VIDEO = { frames: 100, bytes: 1000, startUs: 0, endUs: 100_000_000, longestGopMs: 2000 };
 const SOURCE = { from: "scratch", pieces: [{ name: "inspect-1/source-00001", sizeBytes: 1 }] };
-const SPLIT_POINTS = [
-  [10, 9_990_000, 10_000, 2, 100],
-  [10, 9_990_000, 20_000, 1, 100],
-];
-const CHUNKING = { ok: true, source: SOURCE, ...VIDEO, splitPoints: SPLIT_POINTS };
+const FIRST = [10, 9_990_000, 10_000, 2, 100];
+const CHUNKING = { ok: true, source: SOURCE, ...VIDEO, splitPoints: [FIRST, [10, 9_990_000, 20_000, 1, 100]] };
+const chunking = (changes: object) => ({ ...CHUNKING, ...changes });
+/** With this as the second split point. */
+const second = (...point: number[]) => chunking({ splitPoints: [FIRST, point] });
 const TRACK = { output: 0, track: "v", name: "chunk-1/v.mp4", sizeBytes: 1, frames: 1 };
 const BOUNDARIES = { framesPlanned: 1, framesJoined: 1, largestErrorUs: 0, videoOverAudioMs: 0 };
 const FILE = { output: 0, file: 1, sizeBytes: 1, etags: ["e"] };
@@ -48,22 +41,22 @@ const PROBE = { streams: [{ index: 0 }], format: {} };
 const many = <Value>(count: number, value: Value): Value[] => Array.from({ length: count }, () => value);
 const uploadsOf = (files: unknown) => ({ token: "t", files });
 const encoded = (report: unknown) => ({ kind: "encode", outputs: [report] });
+const encoder = (length: number) => encoded({ ...MADE, encoder: "e".repeat(length) });
+const failed = (output: number) => encoded({ ...FAILED, output });
+const boundaries = (changes: object) => ({ ...BOUNDARIES, ...changes });
+const sized = (sizeBytes: number) => uploadsOf([file({ sizeBytes })]);
+const streams = (count: number) => ({ ...PROBE, streams: many(count, { index: 0 }) });
 const stream = (changes: object) => ({ ...PROBE, streams: [{ index: 0, ...changes }] });
 
-const slots = (inspect: number, released = 0) => ({
-  type: "slots",
-  offered: { inspect, encode: 0 },
-  released: many(released, LEASE),
-});
+const slots = (inspect: number, released = 0) => {
+  return { type: "slots", offered: { inspect, encode: 0 }, released: many(released, LEASE) };
+};
 const running = (count: number) => ({ ...HELLO, running: many(count, RUNNING) });
-const progress = (count: number) => ({
-  type: "progress",
-  items: many(count, { ...PROOF, stage: "encoding", fraction: 0 }),
-});
-const named = (what: string, count: number, length = 10) => ({
-  ...CAPABILITIES,
-  [what]: many(count, "e".repeat(length)),
-});
+const ITEM = { ...PROOF, stage: "encoding", fraction: 0 };
+const progress = (count: number) => ({ type: "progress", items: many(count, ITEM) });
+const named = (kind: string, count: number, length = 10) => {
+  return { ...CAPABILITIES, [kind]: many(count, "e".repeat(length)) };
+};
 const version = (length: number) => ({ ...CAPABILITIES, ffmpegVersion: "v".repeat(length) });
 const file = (changes: object) => ({ output: 0, file: 1, sizeBytes: 1, ...changes });
 const scratch = (sizeBytes: number) => ({ token: "t", puts: [{ name: "chunk-1/v.mp4", sizeBytes }], gets: [] });
@@ -91,93 +84,53 @@ const ROWS: [name: string, schema: z.ZodType, most: unknown, beyond: unknown][] 
   ["a version", Capabilities, { ...CAPABILITIES, ffmpegVersion: "v".repeat(200) }, version(201)],
   ["an output's index", UploadsRequest, uploadsOf([file({ output: 9999 })]), uploadsOf([file({ output: 10_000 })])],
   ["a file's number", UploadsRequest, uploadsOf([file({ file: 99_999 })]), uploadsOf([file({ file: 100_000 })])],
-  [
-    "a file's size",
-    UploadsRequest,
-    uploadsOf([file({ sizeBytes: MAX_FILE_BYTES })]),
-    uploadsOf([file({ sizeBytes: 9e15 })]),
-  ],
+  ["a file's size", UploadsRequest, sized(MAX_FILE_BYTES), sized(9e15)],
   ["files", UploadsRequest, uploadsOf(many(200, file({}))), uploadsOf(many(201, file({})))],
   ["a scratch object", ScratchRequest, scratch(MAX_FILE_BYTES), scratch(9e15)],
   ["parts", TaskResult, etags(MAX_PARTS, 34), etags(MAX_PARTS + 1, 34)],
   ["an ETag", TaskResult, etags(1, 512), etags(1, 513)],
-  [
-    "an encoder's name",
-    TaskResult,
-    encoded({ ...MADE, encoder: "e".repeat(100) }),
-    encoded({ ...MADE, encoder: "e".repeat(101) }),
-  ],
-  [
-    "the index of a failed output",
-    TaskResult,
-    encoded({ ...FAILED, output: 9999 }),
-    encoded({ ...FAILED, output: 1e9 }),
-  ],
+  ["an encoder's name", TaskResult, encoder(100), encoder(101)],
+  ["the index of a failed output", TaskResult, failed(9999), failed(1e9)],
   ["tracks of a chunk", TaskResult, chunk(MAX_TRACKS), chunk(MAX_TRACKS + 1)],
   ["the time of a chunk", TaskResult, { ...chunk(1), encodeMs: MAX_LENGTH_MS }, { ...chunk(1), encodeMs: 1e300 }],
   ["tracks of audio", TaskResult, audio(MAX_TRACKS), audio(MAX_TRACKS + 1)],
   ["frames of a track", ScratchTrack, { ...TRACK, frames: MAX_FRAMES }, { ...TRACK, frames: MAX_FRAMES + 1 }],
   ["a track's size", ScratchTrack, { ...TRACK, sizeBytes: MAX_FILE_BYTES }, { ...TRACK, sizeBytes: 9e15 }],
   ["a track's output", ScratchTrack, { ...TRACK, output: 9999 }, { ...TRACK, output: 10_000 }],
-  [
-    "joined frames",
-    ChunkBoundaryCheck,
-    { ...BOUNDARIES, framesJoined: MAX_FRAMES },
-    { ...BOUNDARIES, framesJoined: 1e15 },
-  ],
+  ["joined frames", ChunkBoundaryCheck, boundaries({ framesJoined: MAX_FRAMES }), boundaries({ framesJoined: 1e15 })],
   [
     "planned frames",
     ChunkBoundaryCheck,
-    { ...BOUNDARIES, framesPlanned: MAX_FRAMES },
-    { ...BOUNDARIES, framesPlanned: 1e15 },
+    boundaries({ framesPlanned: MAX_FRAMES }),
+    boundaries({ framesPlanned: 1e15 }),
   ],
   [
     "an error in time",
     ChunkBoundaryCheck,
-    { ...BOUNDARIES, largestErrorUs: WEEK_US },
-    { ...BOUNDARIES, largestErrorUs: 1e300 },
+    boundaries({ largestErrorUs: WEEK_US }),
+    boundaries({ largestErrorUs: 1e300 }),
   ],
   [
     "video without audio",
     ChunkBoundaryCheck,
-    { ...BOUNDARIES, videoOverAudioMs: -1000 },
-    { ...BOUNDARIES, videoOverAudioMs: -1e300 },
+    boundaries({ videoOverAudioMs: -1000 }),
+    boundaries({ videoOverAudioMs: -1e300 }),
   ],
   ["a source's size", RangedSource, origin(MAX_FILE_BYTES), origin(9e15)],
   ["a source's pieces", RangedSource, pieces(10_000), pieces(10_001)],
-  ["frames", Chunking, { ...CHUNKING, frames: MAX_FRAMES }, { ...CHUNKING, frames: MAX_FRAMES + 1 }],
-  ["coded bytes", Chunking, { ...CHUNKING, bytes: MAX_FILE_BYTES }, { ...CHUNKING, bytes: 9e15 }],
-  ["a length", Chunking, { ...CHUNKING, endUs: WEEK_US }, { ...CHUNKING, endUs: 9e15 }],
-  [
-    "a length that begins before 0",
-    Chunking,
-    { ...CHUNKING, startUs: -1 },
-    { ...CHUNKING, startUs: -1, endUs: WEEK_US },
-  ],
-  ["a distance of keyframes", Chunking, { ...CHUNKING, longestGopMs: 0 }, { ...CHUNKING, longestGopMs: -1 }],
-  ["a length at all", Chunking, CHUNKING, { ...CHUNKING, splitPoints: [], endUs: 0 }],
-  ["split points before the last frame", Chunking, { ...CHUNKING, frames: 21 }, { ...CHUNKING, frames: 20 }],
-  ["split points before the end", Chunking, { ...CHUNKING, endUs: 20_000_000 }, { ...CHUNKING, endUs: 19_999_999 }],
-  ["split points within the bytes", Chunking, { ...CHUNKING, bytes: 200 }, { ...CHUNKING, bytes: 199 }],
-  [
-    "later split points",
-    Chunking,
-    CHUNKING,
-    { ...CHUNKING, splitPoints: [SPLIT_POINTS[0], [0, 9_990_000, 20_000, 1, 100]] },
-  ],
-  [
-    "split points with later timestamps",
-    Chunking,
-    CHUNKING,
-    { ...CHUNKING, splitPoints: [SPLIT_POINTS[0], [10, -1, 10_000, 1, 100]] },
-  ],
-  ["keyframes from the first on", Chunking, CHUNKING, { ...CHUNKING, splitPoints: [[10, 9_990_000, 10_000, 11, 100]] }],
-  [
-    "streams",
-    MediaProbe,
-    { ...PROBE, streams: many(10_000, { index: 0 }) },
-    { ...PROBE, streams: many(10_001, { index: 0 }) },
-  ],
+  ["frames", Chunking, chunking({ frames: MAX_FRAMES }), chunking({ frames: MAX_FRAMES + 1 })],
+  ["coded bytes", Chunking, chunking({ bytes: MAX_FILE_BYTES }), chunking({ bytes: 9e15 })],
+  ["a length", Chunking, chunking({ endUs: WEEK_US }), chunking({ endUs: 9e15 })],
+  ["a length that begins before 0", Chunking, chunking({ startUs: -1 }), chunking({ startUs: -1, endUs: WEEK_US })],
+  ["a distance of keyframes", Chunking, chunking({ longestGopMs: 0 }), chunking({ longestGopMs: -1 })],
+  ["a length at all", Chunking, CHUNKING, chunking({ splitPoints: [], endUs: 0 })],
+  ["split points before the last frame", Chunking, chunking({ frames: 21 }), chunking({ frames: 20 })],
+  ["split points before the end", Chunking, chunking({ endUs: 20_000_000 }), chunking({ endUs: 19_999_999 })],
+  ["split points within the bytes", Chunking, chunking({ bytes: 200 }), chunking({ bytes: 199 })],
+  ["later split points", Chunking, CHUNKING, second(0, 9_990_000, 20_000, 1, 100)],
+  ["split points with later timestamps", Chunking, CHUNKING, second(10, -1, 10_000, 1, 100)],
+  ["keyframes from the first on", Chunking, CHUNKING, chunking({ splitPoints: [[10, 9_990_000, 10_000, 11, 100]] })],
+  ["streams", MediaProbe, streams(10_000), streams(10_001)],
   ["a stream's index", MediaProbe, stream({ index: 2 ** 31 - 1 }), stream({ index: 2 ** 31 })],
   ["a width", MediaProbe, stream({ width: 2 ** 31 - 1 }), stream({ width: 2 ** 31 })],
   ["a height", MediaProbe, stream({ height: 2 ** 31 - 1 }), stream({ height: -1 })],

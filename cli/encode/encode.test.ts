@@ -15,10 +15,7 @@ describe("--to", () => {
   it.each<[string[], object]>([
     [["mp4:720p"], { "mp4:720p": { path: "v-720p.mp4" } }],
     [["mp4"], { mp4: { path: "v.mp4" } }],
-    [
-      ["webm:vp9_1080p:128k:quality=4"],
-      { "webm:vp9_1080p:128k:quality=4": { path: "v-vp9-1080p-128k-quality-4.webm" } },
-    ],
+    [["webm:vp9:128k:quality=4"], { "webm:vp9:128k:quality=4": { path: "v-vp9-128k-quality-4.webm" } }],
     [["mp4:x:64k"], { "mp4:x:64k": { path: "v-64k.mp4" } }],
     [["jpg:320x:number=5"], { "jpg:320x": { number: 5, path: "v-320x-%02d.jpg" } }],
     [["jpg:320x"], { "jpg:320x": { path: "v-320x.jpg" } }],
@@ -31,10 +28,8 @@ describe("--to", () => {
     [["mp4:720p:audio=all"], { "mp4:720p": { audio: "all", path: "v-720p.mp4" } }],
     [["mkv:audio=en+3,duration=5"], { mkv: { audio: [{ from: "en" }, { from: 3 }], duration: 5, path: "v.mkv" } }],
     [["mpegts"], { mpegts: { path: "v.ts" } }],
-    [
-      ["hls", "mp4", "dash"],
-      { mp4: { path: "v.mp4" }, httpstream: { hls: { path: "v-hls" }, dash: { path: "v-dash" } } },
-    ],
+    [["hls", "mp4"], { mp4: { path: "v.mp4" }, httpstream: { hls: { path: "v-hls" } } }],
+    [["hls", "dash"], { httpstream: { hls: { path: "v-hls" }, dash: { path: "v-dash" } } }],
     [["cmaf"], { httpstream: { dash: { path: "v-cmaf", hlsfmp4: true } } }],
     [["thumbnails"], { "jpg:320x": { number: 5, path: "v-320x-%02d.jpg" } }],
   ])("%j", (formats, outputs) => expect(outputsOf(formats, "v")).toEqual(outputs));
@@ -77,35 +72,19 @@ describe("--to", () => {
     expect(() => outputsOf(["jpg:320x:number="], "v")).toThrow("--to jpg:320x:number=: `number=` is not a parameter");
   });
 
-  it.each([
-    "mp4:720p",
-    "hls",
-    "dash",
-    "cmaf",
-    "thumbnails",
-    "sprite",
-    "webm:vp9_720p",
-    "mp3",
-    "gif:320x:number=9,interval=1",
-  ])("makes a request of %s that the service accepts", (format) => {
-    const accepted = parseJobRequest(request({ to: [format] }), "none");
-    if (format.startsWith("gif")) expect(accepted.ok).toBe(false);
-    else expect(accepted).toMatchObject({ ok: true });
-  });
+  it.each([..."mp4:720p hls dash cmaf thumbnails sprite webm:vp9_720p mp3".split(" "), "gif:320x:number=9,interval=1"])(
+    "makes a request of %s that the service accepts",
+    (format) => {
+      const accepted = parseJobRequest(request({ to: [format] }), "none");
+      if (format.startsWith("gif")) expect(accepted.ok).toBe(false);
+      else expect(accepted).toMatchObject({ ok: true });
+    },
+  );
 });
 
-const LOCAL = {
-  api: "http://127.0.0.1:8787/v2",
-  apiKey: "k",
-  adminToken: "a",
-  s3: {
-    endpoint: "http://127.0.0.1:9000",
-    region: "us-east-1",
-    bucket: "copra",
-    accessKeyId: "id",
-    secretAccessKey: "secret",
-  },
-};
+const AT = { endpoint: "http://127.0.0.1:9000", region: "us-east-1", bucket: "copra" };
+const S3 = { ...AT, accessKeyId: "id", secretAccessKey: "secret" };
+const LOCAL = { api: "http://127.0.0.1:8787/v2", apiKey: "k", adminToken: "a", s3: S3 };
 const job = (options: object, local: typeof LOCAL | null = null) =>
   buildJob({ options: { ...options }, name: "video", local, folder: "run/" });
 const request = (options: object) => withInput(job(options), { url: "https://example.com/a.mov" });
@@ -123,36 +102,18 @@ describe("a job", () => {
     const [file, storage] = ["job.json", "storage.json"].map((name) => join(folder, name));
     writeFileSync(file ?? "", JSON.stringify({ outputs: { mp3: { path: "a.mp3" } }, settings: { priority: 3 } }));
     writeFileSync(storage ?? "", JSON.stringify({ service: "s3", bucket: "mine" }));
-    const { sections, prefix } = job(
-      {
-        file,
-        storage,
-        to: ["mp4"],
-        ultrafast: true,
-        queue: "gpu",
-        require: ["region:eu"],
-        tag: ["order=7", "note=a=b"],
-        startAt: "2026-12-01T02:00:00Z",
-        notify: "https://example.com/hook",
-      },
-      LOCAL,
-    );
-    expect([prefix, sections]).toEqual([
-      "",
-      {
-        storage: { service: "s3", bucket: "mine" },
-        outputs: { mp3: { path: "a.mp3" }, mp4: { path: "video.mp4" } },
-        notification: { type: "http", url: "https://example.com/hook" },
-        settings: {
-          priority: 3,
-          ultrafast: true,
-          queue: "gpu",
-          require: ["region:eu"],
-          start_at: "2026-12-01T02:00:00Z",
-        },
-        tags: { order: "7", note: "a=b" },
-      },
-    ]);
+    const settings = { ultrafast: true, queue: "gpu", require: ["region:eu"] };
+    const [startAt, notify] = ["2026-12-01T02:00:00Z", "https://example.com/hook"];
+    const options = { file, storage, to: ["mp4"], ...settings, tag: ["order=7", "note=a=b"], startAt, notify };
+    const { sections, prefix } = job(options, LOCAL);
+    expect(prefix).toBe("");
+    expect(sections).toEqual({
+      storage: { service: "s3", bucket: "mine" },
+      outputs: { mp3: { path: "a.mp3" }, mp4: { path: "video.mp4" } },
+      notification: { type: "http", url: notify },
+      settings: { priority: 3, ...settings, start_at: startAt },
+      tags: { order: "7", note: "a=b" },
+    });
   });
 
   it("names a saved storage, unless there is such a file", () => {
@@ -186,25 +147,19 @@ it("accepts files, URLs and objects in buckets as sources", () => {
   writeFileSync(join(folder, "my video.mov"), "x");
   writeFileSync(join(folder, "empty.mov"), "");
   expect(sourceOf(join(folder, "my video.mov"), {})).toMatchObject({ kind: "file", size: 1 });
-  expect(sourceOf("https://example.com/a.mov", {})).toEqual({
-    kind: "remote",
-    input: { url: "https://example.com/a.mov" },
-  });
-  expect(sourceOf("https://example.com/a.mov", {}, ["Authorization: Bearer a:b", "X-A:1"])).toEqual({
-    kind: "remote",
-    input: { url: "https://example.com/a.mov", headers: { Authorization: "Bearer a:b", "X-A": "1" } },
-  });
-  expect(() => sourceOf("https://example.com/a.mov", {}, ["secret"])).toThrow(/^--header must be "Name: value"$/);
+  const url = "https://example.com/a.mov";
+  expect(sourceOf(url, {})).toEqual({ kind: "remote", input: { url } });
+  const headers = { Authorization: "Bearer a:b", "X-A": "1" };
+  const withHeaders = sourceOf(url, {}, ["Authorization: Bearer a:b", "X-A:1"]);
+  expect(withHeaders).toEqual({ kind: "remote", input: { url, headers } });
+  expect(() => sourceOf(url, {}, ["secret"])).toThrow(/^--header must be "Name: value"$/);
   expect(() => sourceOf("s3://bucket/a.mov", {}, ["A: b"])).toThrow("--header needs a source at an http(s) URL");
   const keys = { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret", AWS_REGION: "eu-west-1" };
   const credentials = { access_key_id: "id", secret_access_key: "secret" };
-  expect(sourceOf("s3://bucket/in/a.mov", keys)).toEqual({
-    kind: "remote",
-    input: { service: "s3", bucket: "bucket", key: "in/a.mov", region: "eu-west-1", credentials },
-  });
-  expect(sourceOf("s3://bucket/a.mov", { ...keys, AWS_SESSION_TOKEN: "token" })).toMatchObject({
-    input: { credentials: { access_key_id: "id", secret_access_key: "secret", session_token: "token" } },
-  });
+  const input = { service: "s3", bucket: "bucket", key: "in/a.mov", region: "eu-west-1", credentials };
+  expect(sourceOf("s3://bucket/in/a.mov", keys)).toEqual({ kind: "remote", input });
+  const session = { input: { credentials: { ...credentials, session_token: "token" } } };
+  expect(sourceOf("s3://bucket/a.mov", { ...keys, AWS_SESSION_TOKEN: "token" })).toMatchObject(session);
   expect(() => sourceOf("s3://bucket/a.mov", {})).toThrow("AWS_ACCESS_KEY_ID");
   expect(() => sourceOf("s3://bucket", keys)).toThrow("must be s3://bucket/key");
   expect(() => sourceOf(join(folder, "empty.mov"), {})).toThrow("is empty");
@@ -221,33 +176,13 @@ it.each([
 it("passes the facts from ffprobe to the plan", () => {
   const video = { index: 0, codec_type: "video", width: 1920, height: 1080, avg_frame_rate: "30000/1001" };
   const rotated = { ...video, side_data_list: [{ rotation: -90 }] };
-  expect(assumedSource({ streams: [rotated], format: { duration: "12.5" } })).toEqual({
-    width: 1920,
-    height: 1080,
-    fps: 29.97,
-    duration: 12.5,
-    rotation: 90,
-    tracks: [],
-  });
-  const audio = {
-    index: 1,
-    codec_type: "audio",
-    codec_name: "ac3",
-    channels: 6,
-    tags: { language: "ger", title: "K" },
-  };
-  const disposition = { default: 1, comment: 0 };
-  expect(
-    assumedSource({
-      streams: [
-        { ...audio, disposition },
-        { index: 2, codec_type: "data" },
-      ],
-      format: {},
-    }),
-  ).toEqual({
-    tracks: [{ type: "audio", codec: "ac3", language: "ger", title: "K", channels: 6, dispositions: ["default"] }],
-  });
+  const facts = { width: 1920, height: 1080, fps: 29.97, duration: 12.5, rotation: 90, tracks: [] };
+  expect(assumedSource({ streams: [rotated], format: { duration: "12.5" } })).toEqual(facts);
+  const traits = { tags: { language: "ger", title: "K" }, disposition: { default: 1, comment: 0 } };
+  const audio = { index: 1, codec_type: "audio", codec_name: "ac3", channels: 6, ...traits };
+  const track = { type: "audio", codec: "ac3", language: "ger", title: "K", channels: 6, dispositions: ["default"] };
+  const data = { index: 2, codec_type: "data" };
+  expect(assumedSource({ streams: [audio, data], format: {} })).toEqual({ tracks: [track] });
 });
 
 it("encodes files of a watched folder that are complete, new and not hidden", () => {

@@ -13,6 +13,7 @@ const bodyOf = (body: object, request: object) => {
 
 describe("mergePatch", () => {
   // RFC 7396, appendix A.
+  const LETTERS: unknown = ["a", "b"];
   const rows: [target: unknown, patch: unknown, result: unknown][] = [
     [{ a: "b" }, { a: "c" }, { a: "c" }],
     [{ a: "b" }, { b: "c" }, { a: "b", b: "c" }],
@@ -22,11 +23,7 @@ describe("mergePatch", () => {
     [{ a: "c" }, { a: ["b"] }, { a: ["b"] }],
     [{ a: { b: "c" } }, { a: { b: "d", c: null } }, { a: { b: "d" } }],
     [{ a: [{ b: "c" }] }, { a: [1] }, { a: [1] }],
-    [
-      ["a", "b"],
-      ["c", "d"],
-      ["c", "d"],
-    ],
+    [LETTERS, ["c", "d"], ["c", "d"]],
     [{ a: "b" }, ["c"], ["c"]],
     [{ a: "foo" }, null, null],
     [{ a: "foo" }, "bar", "bar"],
@@ -47,17 +44,11 @@ describe("mergePatch", () => {
 
 describe("variables of a template", () => {
   it("keep the type of a value that is a whole string, and become text within a text", () => {
-    const outputs = {
-      mp4: {
-        path: "{{vars.id}}/{{ vars.height }}p-{{ vars.hd }}.mp4",
-        duration: "{{ vars.seconds }}",
-        list: ["{{ vars.list }}"],
-      },
-    };
+    const path = "{{vars.id}}/{{ vars.height }}p-{{ vars.hd }}.mp4";
+    const mp4 = { path, duration: "{{ vars.seconds }}", list: ["{{ vars.list }}"] };
     const vars = { id: "a$&b", height: 720, hd: true, seconds: 2.5, list: [1, { a: 2 }] };
-    expect(bodyOf({ outputs }, { vars })).toEqual({
-      outputs: { mp4: { path: "a$&b/720p-true.mp4", duration: 2.5, list: [[1, { a: 2 }]] } },
-    });
+    const replaced = { path: "a$&b/720p-true.mp4", duration: 2.5, list: [[1, { a: 2 }]] };
+    expect(bodyOf({ outputs: { mp4 } }, { vars })).toEqual({ outputs: { mp4: replaced } });
   });
 
   it("are replaced in the template only, once, and leave variables of conditions", () => {
@@ -80,8 +71,8 @@ describe("variables of a template", () => {
     ["unused", { id: "a", flip: true, x: 1 }, /^`vars.x` is not used; its variables: id, flip \(template/],
     ["null", { id: null, flip: true }, /^`vars.id` must not be null/],
     [
-      "an object within a text",
-      { id: { a: 1 }, flip: true },
+      "an object in a text",
+      { id: {}, flip: true },
       /^`vars.id` must be a string, number or boolean.*`outputs.mp4.path`/,
     ],
     ["no object", "id=a", /^`vars` must be an object/],
@@ -101,8 +92,8 @@ describe("variables of a template", () => {
     ["u", "..a/b..", null],
     [
       "q",
-      "x' or '1' = '1",
-      /^`vars.q` must not have quotes, because it is within quotes of a condition in `outputs.mp4.if`/,
+      "' or '1' = '1",
+      /^`vars.q` must not have quotes, because .* within quotes of a condition in `outputs.mp4.if`/,
     ],
     ["q", 'x" or', /^`vars.q` must not have quotes/],
     ["q", "a b", null],
@@ -113,17 +104,13 @@ describe("variables of a template", () => {
   ];
   it.each(injected)("cannot change the meaning of the text around them: %s = %j", (name, value, message) => {
     const expanded = expand(inside, { vars: { u: "a", n: 1, q: "a", [name]: value } });
-    expect(expanded.ok ? null : expanded.error.message).toEqual(
-      message === null ? null : expect.stringMatching(message),
-    );
+    expect(expanded.ok ? null : expanded.error.message).toEqual(message && expect.stringMatching(message));
   });
 
   it("cannot make a body that is larger than bodies may be", () => {
     const settings = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`a${at}`, "{{ vars.x }}"]));
-    expect(expand({ settings }, { vars: { x: "a".repeat(2000) } })).toMatchObject({
-      ok: false,
-      error: { code: "body_too_large" },
-    });
+    const expanded = expand({ settings }, { vars: { x: "a".repeat(2000) } });
+    expect(expanded).toMatchObject({ ok: false, error: { code: "body_too_large" } });
   });
 });
 
@@ -173,40 +160,20 @@ describe("sections of a request", () => {
   );
 
   const headers = { authorization: "s" };
+  const PUBLIC = { url: "https://h/public/{{ vars.a }}" };
+  const BELOW = { url: `${PUBLIC.url}.mp4` };
+  const QUERY = { url: "https://h/v?id={{ vars.a }}" };
+  const SUBDOMAIN = { url: "https://{{ vars.a }}.h/x" };
   const led: [string, object, object, string, "keeps" | "drops"][] = [
-    [
-      "a name below the folder",
-      { url: "https://h/public/{{ vars.a }}.mp4" },
-      { a: "x y/b?c#d" },
-      "https://h/public/x%20y/b%3Fc%23d.mp4",
-      "keeps",
-    ],
-    [
-      "a name that is encoded already",
-      { url: "https://h/public/{{ vars.a }}" },
-      { a: "%2e%2e/x" },
-      "https://h/public/%252e%252e/x",
-      "keeps",
-    ],
-    ["a backslash", { url: "https://h/public/{{ vars.a }}" }, { a: "..\\x" }, "https://h/public/..%5Cx", "keeps"],
+    ["a name below the folder", BELOW, { a: "x y/b?c#d" }, "https://h/public/x%20y/b%3Fc%23d.mp4", "keeps"],
+    ["a name that is encoded already", PUBLIC, { a: "%2e%2e/x" }, "https://h/public/%252e%252e/x", "keeps"],
+    ["a backslash", PUBLIC, { a: "..\\x" }, "https://h/public/..%5Cx", "keeps"],
     ["nothing after dots", { url: "https://h/public/..{{ vars.a }}/x" }, { a: "" }, "https://h/public/../x", "drops"],
-    [
-      "a value of a query",
-      { url: "https://h/v?id={{ vars.a }}" },
-      { a: "1&admin=1" },
-      "https://h/v?id=1%26admin%3D1",
-      "keeps",
-    ],
+    ["a value of a query", QUERY, { a: "1&admin=1" }, "https://h/v?id=1%26admin%3D1", "keeps"],
     ["a path after the host", { url: "https://h{{ vars.a }}" }, { a: "/x" }, "https://h/x", "keeps"],
     ["a port", { url: "https://h{{ vars.a }}" }, { a: ":81/x" }, "https://h%3A81/x", "drops"],
     ["a longer host", { url: "https://h{{ vars.a }}" }, { a: ".evil.example/x" }, "https://h.evil.example/x", "drops"],
-    [
-      "a part of the host",
-      { url: "https://{{ vars.a }}.h/x" },
-      { a: "evil.example/y" },
-      "https://evil.example/y.h/x",
-      "drops",
-    ],
+    ["a part of the host", SUBDOMAIN, { a: "evil.example/y" }, "https://evil.example/y.h/x", "drops"],
     ["a password", { url: "https://u:{{ vars.a }}@h/x" }, { a: "p@evil/" }, "https://u:p%40evil/@h/x", "drops"],
     ["a safe password", { url: "https://u:{{ vars.a }}@h/x" }, { a: "p@q" }, "https://u:p%40q@h/x", "keeps"],
     ["a whole URL", { url: "{{ vars.a }}" }, { a: "https://evil.example/?x=1" }, "https://evil.example/?x=1", "drops"],
@@ -219,19 +186,16 @@ describe("sections of a request", () => {
       const input = { url: to, ...(result === "keeps" ? { headers } : {}) };
       expect(expanded.ok && expanded.value.body).toEqual({ input });
       const { message } = (expanded.ok && expanded.value.inTemplate({ code: "input_not_valid", message: "" })) || {};
-      expect(message?.includes("secrets are not used, because the request changes `input.url`")).toBe(
-        result === "drops",
-      );
+      const isNamed = message?.includes("secrets are not used, because the request changes `input.url`");
+      expect(isNamed).toBe(result === "drops");
     },
   );
 
   it("lose secrets of a URL that variables lead elsewhere, in any field, but keep the request's own", () => {
     const watermark = { url: "https://u:s@{{ vars.host }}/w.png?s" };
     const notification = { type: "http", url: "{{ vars.hook }}", params: { t: "{{ vars.t }}" }, headers: { a: "s" } };
-    const storage = {
-      endpoint: "https://{{ vars.host }}",
-      credentials: { access_key_id: "{{ vars.t }}", secret: "s" },
-    };
+    const credentials = { access_key_id: "{{ vars.t }}", secret: "s" };
+    const storage = { endpoint: "https://{{ vars.host }}", credentials };
     const vars = { host: "evil.example", hook: "https://evil.example/?q", t: "own" };
     expect(bodyOf({ outputs: { mp4: [{ watermark }] }, notification, storage }, { vars })).toEqual({
       outputs: { mp4: [{ watermark: { url: "https://evil.example/w.png" } }] },
@@ -239,9 +203,8 @@ describe("sections of a request", () => {
       storage: { endpoint: "https://evil.example" },
     });
     const withDefault = { notification, vars: { t: "s" } };
-    expect(bodyOf(withDefault, { vars: { hook: vars.hook } })).toEqual({
-      notification: { type: "http", url: vars.hook },
-    });
+    const { hook } = vars;
+    expect(bodyOf(withDefault, { vars: { hook } })).toEqual({ notification: { type: "http", url: hook } });
   });
 
   it("that change the target are named in errors", () => {
@@ -259,14 +222,11 @@ describe("sections of a request", () => {
 });
 
 describe("parseTemplate", () => {
+  const NAMED = /^`outputs.mp4:{{ vars.size }}` must have variables only in values/;
   const rejected: [string, unknown, RegExp][] = [
     ["a list", [], /object/],
     ["an unknown section", { output: {} }, /no field `output`; did you mean `outputs`/],
-    [
-      "a variable in a name",
-      { outputs: { "mp4:{{ vars.size }}": {} } },
-      /^`outputs.mp4:{{ vars.size }}` must have variables only in values/,
-    ],
+    ["a variable in a name", { outputs: { "mp4:{{ vars.size }}": {} } }, NAMED],
     ["a variable with a wrong name", { outputs: { mp4: { path: "{{ vars.a-b }}" } } }, /^`outputs.mp4.path`/],
     ["a default that is not used", { vars: { x: 1 } }, /^`vars.x` is in no string/],
     ["a default that is null", { vars: { x: null }, settings: { a: "{{ vars.x }}" } }, /^`vars.x` must not be null/],

@@ -18,61 +18,47 @@ const task = (id: string, more: Partial<Task>): Task => {
 /** A task that node `node` did between two seconds; without `to` it runs. */
 const did = (id: string, node: string, from: number, to?: number, more: Partial<Task> = {}): Task =>
   task(id, { node, started_at: at(from), ...(to === undefined ? {} : { ended_at: at(to) }), ...more });
-const ended = (
-  id: string,
-  node: string,
-  from: number,
-  to: number,
-  outcome: Attempt["outcome"],
-  attempt = 1,
-): Attempt => ({ task: id, kind: "chunk", attempt, node, started_at: at(from), ended_at: at(to), outcome });
+type Outcome = Attempt["outcome"];
+const ended = (task: string, node: string, from: number, to: number, outcome: Outcome): Attempt => {
+  return { task, kind: "chunk", attempt: 1, node, started_at: at(from), ended_at: at(to), outcome };
+};
+const NO_CHANGES = { tasks: [], removed: [], attempts: [] };
 const bookOf = (tasks: Task[], attempts: Attempt[] = []) =>
   applyChanges(EMPTY_BOOK, { tasks, removed: [], attempts }, 0);
 const bars = (tasks: Task[], attempts: Attempt[] = [], commands: Command[] = []): Bar[] =>
   barsOf(bookOf(tasks, attempts), runsOf(commands));
-const brief = ({ task: id, attempt, node, fromMs, toMs, state }: Bar) =>
-  [`${id}.${attempt} ${node}`, fromMs / 1000, toMs === null ? null : toMs / 1000, state] as const;
+const brief = ({ task: id, attempt, node, fromMs, toMs, state }: Bar): string =>
+  `${id}.${attempt} ${node} ${fromMs / 1000}-${toMs === null ? "" : toMs / 1000} ${state}`;
 
 describe("the bars of a job", () => {
-  it.each<[string, Bar[], ReturnType<typeof brief>[]]>([
+  const DONE = did("chunk-0", "a", 5, 19);
+  const AGAIN = did("chunk-0", "b", 20, undefined, { attempt: 2 });
+  const LOST = ended("chunk-0", "a", 5, 19, "lost");
+  const UNNEEDED = ended("spare", "b", 9, 19, "superseded");
+  it.each<[string, Bar[], string[]]>([
     ["leave out what no node has taken", bars([task("chunk-0", {})]), []],
-    ["run while a node works", bars([did("chunk-0", "a", 5)]), [["chunk-0.1 a", 5, null, "running"]]],
+    ["run while a node works", bars([did("chunk-0", "a", 5)]), ["chunk-0.1 a 5- running"]],
     [
       "are one for a task and its ended attempt",
       bars([did("chunk-0", "a", 5, 9)], [ended("chunk-0", "a", 5, 9, "completed")]),
-      [["chunk-0.1 a", 5, 9, "completed"]],
+      ["chunk-0.1 a 5-9 completed"],
     ],
-    [
-      "are one for each attempt",
-      bars([did("chunk-0", "b", 20, undefined, { attempt: 2 })], [ended("chunk-0", "a", 5, 19, "lost")]),
-      [
-        ["chunk-0.1 a", 5, 19, "lost"],
-        ["chunk-0.2 b", 20, null, "running"],
-      ],
-    ],
+    ["are one for each attempt", bars([AGAIN], [LOST]), ["chunk-0.1 a 5-19 lost", "chunk-0.2 b 20- running"]],
     [
       "run when a node that was lost has reported after all",
-      bars([did("chunk-0", "a", 5)], [ended("chunk-0", "a", 5, 19, "lost")]),
-      [["chunk-0.1 a", 5, null, "running"]],
+      bars([did("chunk-0", "a", 5)], [LOST]),
+      ["chunk-0.1 a 5- running"],
     ],
     [
       "show a speculative attempt that was not needed",
-      bars([did("chunk-0", "a", 5, 19)], [ended("chunk-0-speculative", "b", 9, 19, "superseded")]),
-      [
-        ["chunk-0.1 a", 5, 19, "completed"],
-        ["chunk-0-speculative.1 b", 9, 19, "superseded"],
-      ],
+      bars([DONE], [UNNEEDED]),
+      ["chunk-0.1 a 5-19 completed", "spare.1 b 9-19 superseded"],
     ],
   ])("the bars of a job %s", (_, bars, expected) => expect(bars.map(brief)).toEqual(expected));
 
   it("marks the bars of speculative attempts and of earlier starts", () => {
-    const [first, second, third] = bars(
-      [did("chunk-0", "a", 5, 19)],
-      [
-        { ...ended("second", "b", 9, 19, "superseded"), speculative_of: "chunk-0" },
-        ended("chunk-7-old", "b", 12, 13, "failed"),
-      ],
-    );
+    const spare = { ...UNNEEDED, speculative_of: "chunk-0" };
+    const [first, second, third] = bars([DONE], [spare, ended("chunk-7-old", "b", 12, 13, "failed")]);
     expect([first?.isSpeculative, second?.isSpeculative]).toEqual([false, true]);
     expect(second).toMatchObject({ chunk: { number: 1 }, isEarlier: false });
     expect(third).toMatchObject({ kind: "chunk", isEarlier: true });
@@ -81,73 +67,40 @@ describe("the bars of a job", () => {
 
   it("divides a bar by the runs of ffmpeg, or by the observed stages", () => {
     const run = { task: "chunk-0", attempt: 1, node: "a", argv: [], exit_code: 0 };
-    const runs = [
-      { ...run, started_at: at(7), seconds: 2 },
-      { ...run, started_at: at(9), seconds: 5 },
-    ];
-    const parts = (bar: Bar | undefined) => bar?.parts.map(({ stage, fromMs, toMs }) => [stage, fromMs, toMs]);
-    expect(parts(bars([did("chunk-0", "a", 5, 16)], [], runs)[0])).toEqual([
-      ["transferring", 5000, 7000],
-      ["encoding", 7000, 14_000],
-      ["uploading", 14_000, 16_000],
-    ]);
-    const first = applyChanges(
-      EMPTY_BOOK,
-      { tasks: [did("chunk-0", "a", 5, undefined, { stage: "transferring" })], removed: [], attempts: [] },
-      6000,
-    );
-    const second = applyChanges(
-      first,
-      { tasks: [did("chunk-0", "a", 5, undefined, { stage: "encoding" })], removed: [], attempts: [] },
-      8000,
-    );
-    expect(parts(barsOf(second)[0])).toEqual([
-      ["transferring", 5000, 8000],
-      ["encoding", 8000, null],
-    ]);
+    const runs = [[7, 2] as const, [9, 5] as const].map(([from, seconds]) => ({
+      ...run,
+      started_at: at(from),
+      seconds,
+    }));
+    const parts = (bar?: Bar) => bar?.parts.map(({ stage, fromMs, toMs }) => `${stage} ${fromMs}-${toMs}`);
+    const stages = parts(bars([did("chunk-0", "a", 5, 16)], [], runs)[0]);
+    expect(stages).toEqual(["transferring 5000-7000", "encoding 7000-14000", "uploading 14000-16000"]);
+    const changed = (stage: Task["stage"]) => ({
+      ...NO_CHANGES,
+      tasks: [did("chunk-0", "a", 5, undefined, { stage })],
+    });
+    const fetching = applyChanges(EMPTY_BOOK, changed("transferring"), 6000);
+    const observed = parts(barsOf(applyChanges(fetching, changed("encoding"), 8000))[0]);
+    expect(observed).toEqual(["transferring 5000-8000", "encoding 8000-null"]);
   });
 });
 
 describe("the slots of nodes", () => {
-  it.each<[string, Bar[], string[][]]>([
-    [
-      "share a row for tasks one after the other",
-      bars([did("chunk-0", "a", 0, 5), did("chunk-1", "a", 5, 9)]),
-      [["0 1"]],
-    ],
-    [
-      "have a row each for overlapping tasks",
-      bars([did("chunk-0", "a", 0, 5), did("chunk-1", "a", 2, 9)]),
-      [["0", "1"]],
-    ],
-    [
-      "are used again when free",
-      bars([did("chunk-0", "a", 0, 5), did("chunk-1", "a", 2, 9), did("chunk-2", "a", 5)]),
-      [["0 2", "1"]],
-    ],
-    [
-      "share a row for a claim that is stored before the report",
-      bars([did("chunk-0", "a", 0, 10), did("chunk-1", "a", 9.5, 20)]),
-      [["0 1"]],
-    ],
-    [
-      "have a row each for short tasks at the same time",
-      bars([did("chunk-0", "a", 0, 0.9), did("chunk-1", "a", 0.1, 0.9)]),
-      [["0", "1"]],
-    ],
-    ["stay occupied while a task runs", bars([did("chunk-0", "a", 0), did("chunk-1", "a", 100)]), [["0", "1"]]],
-    [
-      "follow each other by nodes",
-      bars([did("chunk-0", "b", 0), did("chunk-1", "a", 1), did("chunk-2", "b", 2)]),
-      [["0", "2"], ["1"]],
-    ],
-  ])("the slots of nodes %s", (_, bars, expected) =>
-    expect(
-      rowsOf(bars).map(({ slots }) =>
-        slots.map((slot) => slot.map(({ task }) => task.replace("chunk-", "")).join(" ")),
-      ),
-    ).toEqual(expected),
-  );
+  const B2 = did("chunk-2", "b", 2);
+  const chunk = (index: number, from: number, to?: number, node = "a") => did(`chunk-${index}`, node, from, to);
+  it.each<[string, Bar[], string]>([
+    ["share a row for tasks one after the other", bars([chunk(0, 0, 5), chunk(1, 5, 9)]), "0 1"],
+    ["have a row each for overlapping tasks", bars([chunk(0, 0, 5), chunk(1, 2, 9)]), "0 | 1"],
+    ["are used again when free", bars([chunk(0, 0, 5), chunk(1, 2, 9), chunk(2, 5)]), "0 2 | 1"],
+    ["share a row for a claim that is stored before the report", bars([chunk(0, 0, 10), chunk(1, 9.5, 20)]), "0 1"],
+    ["have a row each for short tasks at the same time", bars([chunk(0, 0, 0.9), chunk(1, 0.1, 0.9)]), "0 | 1"],
+    ["stay occupied while a task runs", bars([chunk(0, 0), chunk(1, 100)]), "0 | 1"],
+    ["follow each other by nodes", bars([chunk(0, 0, undefined, "b"), chunk(1, 1), B2]), "0 | 2 / 1"],
+  ])("the slots of nodes %s", (_, bars, expected) => {
+    const text = (slot: readonly Bar[]): string => slot.map(({ task }) => task.replace("chunk-", "")).join(" ");
+    const nodes = rowsOf(bars).map(({ slots }) => slots.map(text).join(" | "));
+    expect(nodes.join(" / ")).toBe(expected);
+  });
 });
 
 describe("the shown period", () => {
@@ -205,12 +158,8 @@ describe("the map of chunks", () => {
       did("join", "a", 5),
     ]);
     expect(map).toMatchObject({ completed: 2, completeToSeconds: 30, seconds: 120 });
-    expect(map?.cells.map(({ status, done }) => [status, done])).toEqual([
-      ["completed", 1],
-      ["running", 0.5],
-      ["completed", 1],
-      ["waiting", 0],
-    ]);
+    const cells = map?.cells.map(({ status, done }) => `${status} ${done}`);
+    expect(cells).toEqual(["completed 1", "running 0.5", "completed 1", "waiting 0"]);
     expect(chunkMap([did("chunk-0", "a", 0, 5)])?.completeToSeconds).toBe(30);
     expect(chunkMap([did("encode", "a", 0)])).toBeNull();
   });
@@ -218,29 +167,18 @@ describe("the map of chunks", () => {
   it("shows the attempt with the most progress for each chunk", () => {
     const slow = did("chunk-0", "a", 0, undefined, { stage: "encoding", progress: 0.2 });
     const fast = did("chunk-0-speculative", "b", 9, undefined, { stage: "encoding", progress: 0.4 });
-    for (const tasks of [
-      [slow, fast],
-      [fast, slow],
-    ]) {
-      expect(chunkMap(tasks)?.cells).toMatchObject([{ isDouble: true, attempts: 2, done: 0.4 }]);
-    }
+    const expected = [{ isDouble: true, attempts: 2, done: 0.4 }];
+    expect(chunkMap([slow, fast])?.cells).toMatchObject(expected);
+    expect(chunkMap([fast, slow])?.cells).toMatchObject(expected);
   });
 });
 
 describe("the phases of a job", () => {
   it("lists the phases of a job without gaps", () => {
-    const encode = bars([
-      did("inspect", "a", 2, 4),
-      did("chunk-0", "a", 5, 20),
-      did("audio", "b", 5, 30),
-      did("join", "a", 31),
-    ]);
-    expect(phasesOf(encode, 0, 35_000).map(({ name, fromMs, toMs }) => [name, fromMs / 1000, toMs / 1000])).toEqual([
-      ["waiting", 0, 2],
-      ["inspecting", 2, 5],
-      ["encoding", 5, 31],
-      ["joining", 31, 35],
-    ]);
+    const encode = [did("chunk-0", "a", 5, 20), did("audio", "b", 5, 30)];
+    const whole = bars([did("inspect", "a", 2, 4), ...encode, did("join", "a", 31)]);
+    const phases = phasesOf(whole, 0, 35_000).map(({ name, fromMs, toMs }) => `${name} ${fromMs}-${toMs}`);
+    expect(phases).toEqual(["waiting 0-2000", "inspecting 2000-5000", "encoding 5000-31000", "joining 31000-35000"]);
     expect(phasesOf([], 0, 9000)).toEqual([{ name: "waiting", fromMs: 0, toMs: 9000 }]);
   });
 });

@@ -27,50 +27,19 @@ describe("locateFfmpeg", () => {
     ["a system build that crashes", { script: "exit 1" }],
     ["a program of another kind", { script: "echo hi" }],
   ];
+  const tool = (origin: ToolOrigin, fake: Fake | null = {}) => [origin, fake] as const;
+  const OLD = { version: "4.4", x264: false };
+  const NEW = { version: "6.0" };
   const cases: readonly Case[] = [
-    [
-      "the operator's choice comes first, whatever its age",
-      [
-        ["env", { version: "4.4", x264: false }],
-        ["system", {}],
-      ],
-      "env",
-    ],
-    [
-      "the system's comes before the package's",
-      [
-        ["system", {}],
-        ["package", {}],
-      ],
-      "system",
-    ],
+    ["the operator's choice comes first, whatever its age", [tool("env", OLD), tool("system")], "env"],
+    ["the system's comes before the package's", [tool("system"), tool("package")], "system"],
     [
       "a git build of the system is new enough",
-      [
-        ["system", { version: "N-115000-gabc" }],
-        ["package", {}],
-      ],
+      [tool("system", { version: "N-115000-gabc" }), tool("package")],
       "system",
     ],
-    ...UNUSABLE.map(
-      ([what, fake]): Case => [
-        `${what} is skipped`,
-        [
-          ["system", fake],
-          ["package", {}],
-        ],
-        "package",
-      ],
-    ),
-    [
-      "missing programs are skipped",
-      [
-        ["system", null],
-        ["package", null],
-        ["package", { version: "6.0" }],
-      ],
-      "package",
-    ],
+    ...UNUSABLE.map(([what, fake]): Case => [`${what} is skipped`, [tool("system", fake), tool("package")], "package"]),
+    ["missing programs are skipped", [tool("system", null), tool("package", null), tool("package", NEW)], "package"],
   ];
 
   it.each(cases)("%s", async (name, places, expected) => {

@@ -3,13 +3,8 @@ import { checkPackets, type TrackHead } from "./packet-checks.ts";
 import { PacketList } from "./packet-list.ts";
 import { splitLines } from "./run-packet-listing.ts";
 
-const HEAD: TrackHead = {
-  timeBase: { num: 1, den: 1000 },
-  interlaced: false,
-  declaredEndTicks: null,
-  startUs: 0,
-  isDiscontinuous: false,
-};
+const timeBase = { num: 1, den: 1000 };
+const HEAD: TrackHead = { timeBase, interlaced: false, declaredEndTicks: null, startUs: 0, isDiscontinuous: false };
 
 type Row = readonly [pts: number | "N/A", flags: string, bytes?: number];
 
@@ -32,14 +27,13 @@ function check(rows: readonly Row[], head: Partial<TrackHead> = {}, decoded?: re
   return reading.ok ? [...reading.value.ticks] : reading.error;
 }
 
-const CLIP: readonly Row[] = [
-  [0, "K__"],
-  [120, "___"],
-  [40, "___"],
-  [80, "___"],
-  [160, "K__"],
-  [200, "___"],
-];
+/** Packets of a text such as `0K 40`: their times, and flags. */
+const packetsOf = (text: string): Row[] =>
+  text.split(" ").map((packet) => {
+    const flags = ["K", "D"].map((flag) => (packet.includes(flag) ? flag : "_")).join("");
+    return [Number.parseInt(packet, 10), `${flags}_`];
+  });
+const CLIP: readonly Row[] = packetsOf("0K 120 40 80 160K 200");
 const SHOWN = [0, 40, 80, 120, 160, 200];
 const ending = (...rows: readonly Row[]): Row[] => [...CLIP, ...rows];
 const evenly = (count: number, stepMs: number): Row[] =>
@@ -48,14 +42,7 @@ const evenly = (count: number, stepMs: number): Row[] =>
 describe("packets of a video", () => {
   it("lists the frames in presentation order, without hidden frames", () => {
     expect(check(CLIP)).toEqual(SHOWN);
-    expect(
-      check([
-        [-80, "KD_"],
-        [-40, "_D_"],
-        [0, "___"],
-        [40, "___"],
-      ]),
-    ).toEqual([0, 40]);
+    expect(check(packetsOf("-80KD -40D 0 40"))).toEqual([0, 40]);
     expect(check(CLIP, { startUs: 40_000 })).toEqual(SHOWN.map((time) => time - 40));
     // As ffmpeg rounds: halves away from zero.
     expect(check(CLIP, { startUs: -500 })).toEqual(SHOWN.map((time) => time + 1));
@@ -65,30 +52,12 @@ describe("packets of a video", () => {
     ["its frames have no presentation timestamps", ending(["N/A", "___"])],
     ["some of its frames are empty", ending([240, "___", 0])],
     ["it is damaged", ending([240, "__C"])],
-    [
-      "it does not start with a keyframe",
-      [
-        [0, "___"],
-        [40, "K__"],
-      ],
-    ],
-    [
-      "its first frames depend on frames before its start",
-      [
-        [40, "K__"],
-        [0, "___"],
-      ],
-    ],
+    ["it does not start with a keyframe", packetsOf("0 40K")],
+    ["its first frames depend on frames before its start", packetsOf("40K 0")],
     ["two of its frames have the same timestamp", ending([200, "___"])],
     ["its timestamps do not increase", ending([100, "K__"], [140, "___"])],
     ["its timestamps do not increase", [...evenly(30, 40), [20, "___"]]],
-    [
-      "it has fewer than two frames",
-      [
-        [-40, "KD_"],
-        [0, "___"],
-      ],
-    ],
+    ["it has fewer than two frames", packetsOf("-40KD 0")],
   ])("are rejected: %s", (why, rows) => {
     expect(check(rows)).toBe(why);
   });
@@ -122,15 +91,7 @@ describe("a format with discontinuities", () => {
     ["no jump", CLIP, audio(0, 9000, 8900, 18_900), SHOWN],
     ["the audio jumps ahead", CLIP, audio(0, 10_001), "its timestamps jump"],
     ["the audio jumps back", CLIP, audio(0, 500, 399), "its timestamps jump"],
-    [
-      "the video starts late",
-      [
-        [10_001, "K__"],
-        [10_041, "___"],
-      ],
-      "",
-      "its video starts long after its other tracks",
-    ],
+    ["the video starts late", packetsOf("10001K 10041"), "", "its video starts long after its other tracks"],
   ])("%s", (_, rows, other, answer) => {
     expect(check(rows, { isDiscontinuous: true }, undefined, other)).toEqual(answer);
     expect(check(rows, {}, undefined, other)).toBeInstanceOf(Array);

@@ -28,63 +28,31 @@ describe("sampleWindows", () => {
   };
   const each = (count: number, group: [number, number]): [number, number][] =>
     Array.from({ length: count }, () => group);
-  /** Bytes per second of an easy, a usual and a hard scene. */
-  const [EASY, USUAL, HARD] = [10, 100, 1000];
+  /** Bytes per second of easy, usual and hard scenes. */
+  const RATES: Readonly<Record<string, number>> = { easy: 10, usual: 100, hard: 1000 };
+  /** Groups of scenes such as `20 hard`: their seconds and rate. */
+  const scenes = (...texts: string[]): KeyframeGroup[] =>
+    groupsOf(
+      texts.map((text) => {
+        const [seconds, rate = ""] = text.split(" ");
+        return [Number(seconds), Number(seconds) * (RATES[rate] ?? 0)];
+      }),
+    );
 
   it.each<[string, seconds: number, KeyframeGroup[], beginsAt: number[]]>([
-    [
-      "of scenes in any order",
-      60,
-      groupsOf([
-        [20, 20 * HARD],
-        [20, 20 * EASY],
-        [20, 20 * USUAL],
-      ]),
-      [0, 20, 40],
-    ],
-    [
-      "of as many hard ones as the part has",
-      60,
-      groupsOf([
-        [40, 40 * HARD],
-        [10, 10 * EASY],
-        [10, 10 * USUAL],
-      ]),
-      [0, 20, 50],
-    ],
+    ["of scenes in any order", 60, scenes("20 hard", "20 easy", "20 usual"), [0, 20, 40]],
+    ["of as many hard ones as the part has", 60, scenes("40 hard", "10 easy", "10 usual"), [0, 20, 50]],
     ["of groups of a frame", 60, groupsOf(Array.from({ length: 60 * 25 }, (_, at) => [0.04, at])), [19.8, 39.5, 58.3]],
-    [
-      "of the hard end of a clip of a sample",
-      20,
-      groupsOf([
-        [5, 5 * EASY],
-        [5, 5 * HARD],
-        [10, 10 * USUAL],
-      ]),
-      [5],
-    ],
-    ["except of what is too rare", 400, groupsOf([...each(199, [2, 2 * USUAL]), [2, 2 * HARD]]), []],
+    ["of the hard end of a clip of a sample", 20, scenes("5 easy", "5 hard", "10 usual"), [5]],
+    ["except of what is too rare", 400, scenes(...Array<string>(199).fill("2 usual"), "2 hard"), []],
     [
       "of a part that ends within a group",
       24,
-      groupsOf([
-        [8, 8 * EASY],
-        [8, 8 * USUAL],
-        [80, 80 * USUAL - 1],
-        [1, 1],
-      ]),
+      [...scenes("8 easy", "8 usual", "79.9 usual"), ...groupsOf([[1, 1]], 96e3)],
       [8],
     ],
     ["evenly: most of the part has no group", 60, groupsOf(each(20, [1.2, 5]), 36_000), [9.5, 29.5, 49.5]],
-    [
-      "evenly: too few groups",
-      60,
-      groupsOf([
-        [50, 50 * HARD],
-        [10, 10 * EASY],
-      ]),
-      [9.5, 29.5, 49.5],
-    ],
+    ["evenly: too few groups", 60, scenes("50 hard", "10 easy"), [9.5, 29.5, 49.5]],
     ["evenly: no groups", 60, [], [9.5, 29.5, 49.5]],
     ["evenly: groups of another part", 60, groupsOf(each(20, [3, 5]), 90_000), [9.5, 29.5, 49.5]],
   ])("takes samples %s", (_, seconds, groups, beginsAt) => {

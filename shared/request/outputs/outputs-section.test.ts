@@ -22,88 +22,60 @@ const formatOf = (text: string) => {
 };
 
 const UNCHANGED = { fit: "pad", vflip: false, hflip: false, watermark: null };
-const TRACK = {
-  from: null,
-  url: null,
-  offsetMs: 0,
-  language: null,
-  name: null,
-  role: null,
-  isDefault: false,
-  format: null,
-  map: null,
-  isOptional: false,
+const UNNAMED = { language: null, name: null, role: null };
+const TRACK = { from: null, url: null, offsetMs: 0, ...UNNAMED, isDefault: false, format: null, map: null };
+const track = (changes: object) => ({ ...TRACK, isOptional: false, ...changes });
+const audio = (codec: string, bitrateKbps: number | null = null) => {
+  return { codec, bitrateKbps, sampleRateHz: null, channels: null };
 };
-const BURN = {
-  url: "https://a.com/en.vtt",
-  shiftMs: 0,
-  keepsStyle: true,
-  style: {
-    font: null,
-    size: 5.3,
-    color: "#ffffff",
-    outlineColor: "#000000",
-    background: null,
-    outline: 0.25,
-    position: "bottom",
-    margin: 5,
-  },
+const COLORS = { color: "#ffffff", outlineColor: "#000000", background: null };
+const STYLE = { font: null, size: 5.3, ...COLORS, outline: 0.25, position: "bottom", margin: 5 };
+const CUES = { url: "https://a.com/en.vtt" };
+const burnt = (style = {}, changes: object = CUES) => {
+  return { burn: { shiftMs: 0, keepsStyle: true, style: { ...STYLE, ...style }, ...changes } };
 };
+const AT = "https://a.example";
+const TURNED = { key: "k", fit: "crop", transpose: 3, vflip: true, hflip: true };
+const BOX = { size: 8, position: "top", margin: 10 };
+const NAMED = { from: 2, role: "dub", name: "Müller", language: "de-AT" };
+const MIXED = { from: [5, 6], map: [[1, 0.5], [0]] };
+const WAV = `${AT}/fr.wav?k=1`;
+const BLURRED = { square: true, fit: "crop", blur: 5 };
+const scenes = (number: number, durationMs: number) => ({ by: "scenes", number, durationMs });
 const LOUDNESS = { targetLufs: -16, truePeakDb: -1, toleranceLu: 0.2 };
-const VIDEO = {
-  ...UNCHANGED,
-  index: 0,
-  condition: null,
-  offsetMs: 0,
-  durationMs: null,
-  deinterlace: false,
-  captions: "keep",
-};
-const IMAGE = {
-  ...UNCHANGED,
-  index: 0,
-  condition: null,
-  selection: { by: "number", number: 1 },
-  square: false,
-  sprite: null,
-  vtt: null,
-};
+const OUTPUT = { index: 0, condition: null };
+const VIDEO = { ...UNCHANGED, ...OUTPUT, offsetMs: 0, durationMs: null, deinterlace: false, captions: "keep" };
+const numbered = (number: number) => ({ by: "number", number });
+const IMAGE = { ...UNCHANGED, ...OUTPUT, selection: numbered(1), square: false, sprite: null, vtt: null };
 const RATED = "mp4:720p::quality=vmaf93";
-const STREAM = {
-  captions: "keep",
-  index: 0,
-  condition: null,
-  type: "httpstream",
-  format: "httpstream",
-  key: "httpstream",
-  hls: null,
-  dash: null,
-  variants: [formatOf("mp4")],
-  dropsLargerVariants: false,
+const HTTPSTREAM = { captions: "keep", type: "httpstream", format: "httpstream", key: "httpstream" };
+const PLAIN = { hls: null, dash: null, variants: [formatOf("mp4")], dropsLargerVariants: false, encryption: null };
+const PLAYED = {
   playlistName: "master",
   segmentDurationMs: 6000,
-  encryption: null,
   subtitles: [],
   thumbnails: false,
   livePlaylist: false,
 };
+const STREAM = { ...OUTPUT, ...HTTPSTREAM, ...PLAIN, ...PLAYED };
+const variantsOf = (...formats: string[]) => ({ variants: formats.map(formatOf) });
 const TS = { segments: "mpegts", muxed: false };
+const HLS = { path: "h", ...TS };
+const DASH = { path: "d", hlsFmp4: false };
+const HEVC = "mp4:hevc_720p:x";
+const KEY = "00112233445566778899AABBCCDDEEFF";
+const ENGLISH = { url: `${AT}/en.vtt`, language: "en", name: "English", default: true };
+const FRENCH = { url: `${AT}/fr.vtt`, language: "fr-CA" };
+const SIGNS = { from: 2, language: "de", forced: false, kind: "captions", optional: true };
 const stream = (params: object) => ({ httpstream: { variants: ["mp4"], ...params } });
 
 describe("parseOutputs", () => {
   it.each<[string, object, object]>([
     ["mp4:720p", { path: "/a//b.mp4" }, { path: "a/b.mp4" }],
     ["mp3", { path: "a.mp3", offset: 1.5, duration: 2 }, { path: "a.mp3", offsetMs: 1500, durationMs: 2000 }],
-    [
-      "webm:vp9",
-      { key: "k", if: "{{ input.width }} > 1", fit: "crop", transpose: 3, vflip: true, hflip: true },
-      { key: "k", condition: "{{ input.width }} > 1", fit: "crop", transpose: 3, vflip: true, hflip: true },
-    ],
-    [
-      "mp4",
-      { deinterlace: true, watermark: { url: "https://a.example/ü.png" } },
-      { deinterlace: true, watermark: { url: "https://a.example/%C3%BC.png", position: "bottomright" } },
-    ],
+    ["webm:vp9", { ...TURNED, if: "{{ input.width }} > 1" }, { ...TURNED, condition: "{{ input.width }} > 1" }],
+    ["mp4", { deinterlace: true }, { deinterlace: true }],
+    ["mp4", { watermark: { url: `${AT}/ü.png` } }, { watermark: { url: `${AT}/%C3%BC.png`, position: "bottomright" } }],
     ["mp4:copy:x", { watermark: false, vflip: false, captions: "keep" }, {}],
     ["mp4:hevc", { captions: "drop" }, { captions: "drop" }],
     ["mp4", { loudness: -16 }, { loudness: LOUDNESS }],
@@ -112,90 +84,36 @@ describe("parseOutputs", () => {
     ["m4a", { subtitles: [{ from: 1 }] }, { subtitles: [{ from: 1 }] }],
     ["mp4:copy", { subtitles: [{ from: "en" }] }, { subtitles: [{ from: "en" }] }],
     ["mkv", { subtitles: [{ from: "cc4" }] }, { subtitles: [{ from: "cc4" }] }],
-    ["mp4", { burn: { url: "https://a.com/en.vtt" } }, { burn: BURN }],
+    ["mp4", { burn: CUES }, burnt()],
+    ["mp4", { burn: { from: "en", optional: true } }, burnt({}, { from: "en", optional: true })],
+    ["mp4", { burn: { from: 1, shift: -1.5 } }, burnt({}, { from: 1, shiftMs: -1500 })],
+    ["mp4", { burn: { from: 1, keep_style: false } }, burnt({}, { from: 1, keepsStyle: false })],
+    ["mp4", { burn: { ...CUES, font: "Noto Sans JP" } }, burnt({ font: { name: "Noto Sans JP" } })],
     [
       "mp4",
-      { burn: { from: "en", optional: true, shift: -1.5, font: "Noto Sans JP", keep_style: false } },
-      {
-        burn: {
-          from: "en",
-          optional: true,
-          shiftMs: -1500,
-          keepsStyle: false,
-          style: { ...BURN.style, font: { name: "Noto Sans JP" } },
-        },
-      },
+      { burn: { ...CUES, ...BOX, font: { url: `${AT}/f.ttf` } } },
+      burnt({ ...BOX, font: { url: `${AT}/f.ttf` } }),
     ],
-    [
-      "mp4",
-      {
-        burn: {
-          url: "https://a.com/en.vtt",
-          font: { url: "https://a.com/f.ttf" },
-          size: 8,
-          color: "#FFEE00",
-          outline_color: "#00000080",
-          background: "#000000A0",
-          outline: 0,
-          position: "top",
-          margin: 10,
-        },
-      },
-      {
-        burn: {
-          ...BURN,
-          style: {
-            font: { url: "https://a.com/f.ttf" },
-            size: 8,
-            color: "#ffee00",
-            outlineColor: "#00000080",
-            background: "#000000a0",
-            outline: 0,
-            position: "top",
-            margin: 10,
-          },
-        },
-      },
-    ],
+    ["mp4", { burn: { ...CUES, color: "#FFEE00", outline: 0 } }, burnt({ color: "#ffee00", outline: 0 })],
+    ["mp4", { burn: { ...CUES, outline_color: "#00000080" } }, burnt({ outlineColor: "#00000080" })],
+    ["mp4", { burn: { ...CUES, background: "#000000A0" } }, burnt({ background: "#000000a0" })],
     ["mp3", { loudness: "-16" }, { loudness: LOUDNESS }],
     ["mp3", { loudness: { target: -16 } }, { loudness: LOUDNESS }],
     ["mp3", { loudness: "measure" }, { loudness: { ...LOUDNESS, targetLufs: null } }],
     ["mp4", { audio: "all" }, { audioTracks: "all" }],
+    ["mkv:720p", { audio: [{ from: "ger" }, NAMED] }, { audioTracks: [track({ from: "de" }), track(NAMED)] }],
+    ["mkv", { audio: [{ from: 2, offset: -0.04 }] }, { audioTracks: [track({ from: 2, offsetMs: -40 })] }],
+    ["mkv", { audio: [{ from: 2, default: true }] }, { audioTracks: [track({ from: 2, isDefault: true })] }],
+    ["mkv", { audio: [{ ...MIXED, optional: true }] }, { audioTracks: [track({ ...MIXED, isOptional: true })] }],
     [
-      "mkv:720p",
-      {
-        audio: [
-          { from: "ger" },
-          { from: 2, offset: -0.04, default: true, role: "dub", name: "Müller", language: "de-AT" },
-          { from: [5, 6], map: [[1, 0.5], [0]], optional: true, format: "ac3_384k" },
-          { url: "https://a.example/fr.wav?k=1", format: "copy" },
-        ],
-      },
-      {
-        audioTracks: [
-          { ...TRACK, from: "de" },
-          { ...TRACK, from: 2, offsetMs: -40, isDefault: true, role: "dub", name: "Müller", language: "de-AT" },
-          {
-            ...TRACK,
-            from: [5, 6],
-            map: [[1, 0.5], [0]],
-            isOptional: true,
-            format: { codec: "ac3", bitrateKbps: 384, sampleRateHz: null, channels: null },
-          },
-          {
-            ...TRACK,
-            url: "https://a.example/fr.wav?k=1",
-            format: { codec: "copy", bitrateKbps: null, sampleRateHz: null, channels: null },
-          },
-        ],
-      },
+      "mkv",
+      { audio: [{ from: 2, format: "ac3_384k" }] },
+      { audioTracks: [track({ from: 2, format: audio("ac3", 384) })] },
     ],
-    ["mp3", { audio: [{ from: 2 }] }, { audioTracks: [{ ...TRACK, from: 2 }] }],
-    [
-      "wav",
-      { loudness: { target: -23, true_peak: -2, tolerance: 1 } },
-      { loudness: { targetLufs: -23, truePeakDb: -2, toleranceLu: 1 } },
-    ],
+    ["mkv", { audio: [{ url: WAV, format: "copy" }] }, { audioTracks: [track({ url: WAV, format: audio("copy") })] }],
+    ["mp3", { audio: [{ from: 2 }] }, { audioTracks: [track({ from: 2 })] }],
+    ["wav", { loudness: { target: -16, true_peak: -2 } }, { loudness: { ...LOUDNESS, truePeakDb: -2 } }],
+    ["wav", { loudness: { target: -16, tolerance: 1 } }, { loudness: { ...LOUDNESS, toleranceLu: 1 } }],
   ])("reads a file %s with %j", (format, params, expected) => {
     const file = { ...VIDEO, path: "a", key: format, format, ...formatOf(format) };
     expect(parse({ [format]: { path: "a", ...params } })).toEqual([{ ...file, ...expected }]);
@@ -203,43 +121,21 @@ describe("parseOutputs", () => {
 
   it.each<[string, object, object]>([
     ["jpg:300x", { path: "a.jpg" }, { path: "a.jpg" }],
-    [
-      "jpg",
-      { path: "%02d.jpg", number: 3, square: true, fit: "crop", blur: 5 },
-      { path: "%02d.jpg", selection: { by: "number", number: 3 }, square: true, fit: "crop", blur: 5 },
-    ],
-    ["png", { path: "a.png", burn: { url: "https://a.com/en.vtt" } }, { path: "a.png", burn: BURN }],
+    ["jpg", { path: "%02d.jpg", number: 3, ...BLURRED }, { path: "%02d.jpg", selection: numbered(3), ...BLURRED }],
+    ["png", { path: "a.png", burn: CUES }, { path: "a.png", ...burnt() }],
     ["png", { path: "a.png", offsets: [2.5] }, { path: "a.png", selection: { by: "offsets", offsetsMs: [2500] } }],
     ["jpg", { path: "%d.jpg", interval: 0 }, { path: "%d.jpg", selection: { by: "interval", intervalMs: null } }],
-    [
-      "jpg:120x",
-      { path: "t/image.jpg", interval: 10, sprite: true, vtt: true },
-      {
-        path: "t/image.jpg",
-        selection: { by: "interval", intervalMs: 10_000 },
-        sprite: { limit: null, columns: 4 },
-        vtt: { path: "t/image.vtt" },
-      },
-    ],
-    [
-      "webp",
-      { path: "t/a_%.2d.webp", number: 9, sprite: { limit: 5 }, vtt: { filename: "b.VTT" } },
-      {
-        path: "t/a_%.2d.webp",
-        selection: { by: "number", number: 9 },
-        sprite: { limit: 5, columns: 4 },
-        vtt: { path: "t/b.VTT" },
-      },
-    ],
+    ["jpg", { path: "%d.jpg", interval: 10 }, { path: "%d.jpg", selection: { by: "interval", intervalMs: 10_000 } }],
+    ["jpg:120x", { path: "t/i.jpg", sprite: true }, { path: "t/i.jpg", sprite: { limit: null, columns: 4 } }],
+    ["webp", { path: "a_%.2d.webp", sprite: { limit: 5 } }, { path: "a_%.2d.webp", sprite: { limit: 5, columns: 4 } }],
+    ["jpg:120x", { path: "t/i.jpg", vtt: true }, { path: "t/i.jpg", vtt: { path: "t/i.vtt" } }],
+    ["webp", { path: "t/a.webp", vtt: { filename: "b.VTT" } }, { path: "t/a.webp", vtt: { path: "t/b.VTT" } }],
     ["avif", { path: "t/a_%.2d.avif", vtt: true }, { path: "t/a_%.2d.avif", vtt: { path: "t/a.vtt" } }],
     ["jpg", { path: "t/%02d/a", vtt: true }, { path: "t/%02d/a", vtt: { path: "t/a.vtt" } }],
     ["jpg", { path: "%02d.jpg", vtt: {}, sprite: false }, { path: "%02d.jpg", vtt: { path: "images.vtt" } }],
-    ["gif", { path: "a.gif" }, { path: "a.gif", selection: { by: "scenes", number: 1, durationMs: 5000 } }],
-    [
-      "webp_anim:500x",
-      { path: "a.webp", scene: { number: 10, duration: 1 }, square: true },
-      { path: "a.webp", selection: { by: "scenes", number: 10, durationMs: 1000 }, square: true },
-    ],
+    ["gif", { path: "a.gif" }, { path: "a.gif", selection: scenes(1, 5000) }],
+    ["webp_anim:500x", { path: "a", scene: { number: 10, duration: 1 } }, { path: "a", selection: scenes(10, 1000) }],
+    ["webp_anim:500x", { path: "a", square: true }, { path: "a", selection: scenes(1, 5000), square: true }],
   ])("reads images %s with %j", (format, params, expected) => {
     expect(parse({ [format]: params })).toEqual([{ ...IMAGE, key: format, format, ...formatOf(format), ...expected }]);
   });
@@ -247,103 +143,72 @@ describe("parseOutputs", () => {
   it.each<[object, object]>([
     [{ hls: { path: "/" } }, { hls: { path: "", ...TS } }],
     [{ loudness: -16 }, { loudness: LOUDNESS }],
-    [{ burn: { url: "https://a.com/en.vtt" } }, { burn: BURN }],
+    [{ burn: CUES }, burnt()],
     [{ captions: "drop" }, { captions: "drop" }],
+    [{ path: "/video/", hls: { path: "hls/" } }, { hls: { path: "video/hls", ...TS } }],
     [
-      { path: "/video/", hls: { path: "hls/" }, dash: { path: "/dash", hlsfmp4: true }, key: "s" },
-      { hls: { path: "video/hls", ...TS }, dash: { path: "video/dash", hlsFmp4: true }, key: "s" },
+      { path: "/a/", dash: { path: "/b", hlsfmp4: true }, key: "s" },
+      { dash: { path: "a/b", hlsFmp4: true }, key: "s" },
     ],
     [
-      { dash: { path: "d" }, variants: ["mp4:x:64k", "mp4:hevc_720p:x"], playlist_name: "index", segment_duration: 4 },
-      {
-        dash: { path: "d", hlsFmp4: false },
-        variants: [formatOf("mp4:x:64k"), formatOf("mp4:hevc_720p:x")],
-        playlistName: "index",
-        segmentDurationMs: 4000,
-      },
+      { dash: { path: "d" }, playlist_name: "index" },
+      { dash: DASH, playlistName: "index" },
     ],
     [
-      {
-        encryption: { key: "00112233445566778899AABBCCDDEEFF", key_uri: "/key?id=1" },
-        subtitles: [
-          { url: "https://a.example/en.vtt", language: "en", name: "English", default: true },
-          { url: "https://a.example/fr.vtt", language: "fr-CA" },
-          {
-            from: 2,
-            language: "de",
-            name: "O\u0308l",
-            forced: false,
-            kind: "captions",
-            optional: true,
-            shift: "-1.25",
-          },
-          { from: "en-GB", optional: false, shift: 0 },
-        ],
-        thumbnails: true,
-      },
-      {
-        encryption: { key: "00112233445566778899aabbccddeeff", keyUri: "/key?id=1" },
-        subtitles: [
-          { url: "https://a.example/en.vtt", language: "en", name: "English", default: true },
-          { url: "https://a.example/fr.vtt", language: "fr-CA", name: "fr-CA", default: false },
-          { from: 2, language: "de", name: "\u00D6l", forced: false, kind: "captions", optional: true, shiftMs: -1250 },
-          { from: "en-GB" },
-        ],
-        thumbnails: true,
-      },
+      { dash: { path: "d" }, segment_duration: 4 },
+      { dash: DASH, segmentDurationMs: 4000 },
     ],
+    [
+      { dash: { path: "d" }, variants: ["mp4:x:64k", HEVC] },
+      { dash: DASH, ...variantsOf("mp4:x:64k", HEVC) },
+    ],
+    [
+      { encryption: { key: KEY, key_uri: "/key?id=1" } },
+      { encryption: { key: KEY.toLowerCase(), keyUri: "/key?id=1" } },
+    ],
+    [{ encryption: { key_uri: `${AT}/1` } }, { encryption: { key: null, keyUri: `${AT}/1` } }],
+    [{ subtitles: [ENGLISH] }, { subtitles: [ENGLISH] }],
+    [{ subtitles: [FRENCH] }, { subtitles: [{ ...FRENCH, name: "fr-CA", default: false }] }],
+    [{ subtitles: [{ ...SIGNS, shift: "-1.25" }] }, { subtitles: [{ ...SIGNS, shiftMs: -1250 }] }],
+    [{ subtitles: [{ from: 2, name: "O\u0308l" }] }, { subtitles: [{ from: 2, name: "\u00D6l" }] }],
+    [{ subtitles: [{ from: "en-GB", optional: false, shift: 0 }] }, { subtitles: [{ from: "en-GB" }] }],
     [{ subtitles: "all" }, { subtitles: "all" }],
-    [
-      { encryption: { key_uri: "https://keys.example/1" } },
-      { encryption: { key: null, keyUri: "https://keys.example/1" } },
-    ],
+    [{ thumbnails: true }, { thumbnails: true }],
     [{ hls: { path: "h", playlist_name: "index" } }, { playlistName: "index" }],
+    [{ dash: { path: "d", playlist_name: "index" } }, { dash: DASH, playlistName: "index" }],
     [
-      { dash: { path: "d", playlist_name: "index" }, playlist_name: "index" },
-      { dash: { path: "d", hlsFmp4: false }, playlistName: "index" },
+      { dash: { path: "d", playlist_name: "i" }, playlist_name: "i" },
+      { dash: DASH, playlistName: "i" },
     ],
-    [{ variants: ["mp4:hevc", "mp4:720p"] }, { variants: [formatOf("mp4:hevc"), formatOf("mp4:720p")] }],
-    [{ variants: ["mp4:x:64k"] }, { variants: [formatOf("mp4:x:64k")] }],
-    [
-      { variants: ["mp4:hevc", "mp4:x"] },
-      { hls: { path: "h", ...TS, segments: "fmp4" }, variants: [formatOf("mp4:hevc"), formatOf("mp4:x")] },
-    ],
-    [{ hls: { path: "h", version: 3 } }, { hls: { path: "h", ...TS, muxed: true } }],
+    [{ variants: ["mp4:hevc", "mp4:720p"] }, variantsOf("mp4:hevc", "mp4:720p")],
+    [{ variants: ["mp4:x:64k"] }, variantsOf("mp4:x:64k")],
+    [{ variants: ["mp4:hevc", "mp4:x"] }, { hls: { ...HLS, segments: "fmp4" }, ...variantsOf("mp4:hevc", "mp4:x") }],
+    [{ hls: { path: "h", version: 3 } }, { hls: { ...HLS, muxed: true } }],
     [{ hls: { path: "h", version: 7 } }, {}],
     [{ live_playlist: true }, { livePlaylist: true }],
     [
-      { variants: ["mp4:x", RATED], drop_similar_variants: true },
-      { variants: [formatOf("mp4:x"), formatOf(RATED)], dropsSimilarVariants: true },
+      { variants: [RATED], drop_similar_variants: true },
+      { ...variantsOf(RATED), dropsSimilarVariants: true },
     ],
     [{ drop_similar_variants: false }, {}],
   ])("reads a stream with %j", (params, expected) => {
     const packages = "dash" in params ? {} : { hls: { path: "h" } };
-    const hls = "dash" in params ? null : { path: "h", ...TS };
+    const hls = "dash" in params ? null : HLS;
     expect(parse(stream({ ...packages, ...params }))).toEqual([{ ...STREAM, hls, ...expected }]);
   });
 
   it("reads files of text", () => {
-    const outputs = {
-      srt: { path: "a.srt", from: "en", optional: true, shift: 1 },
-      vtt: { path: "a.vtt", from: 2, optional: false },
-    };
-    expect(parse(outputs)).toMatchObject([
+    const srt = { path: "a.srt", from: "en", optional: true, shift: 1 };
+    expect(parse({ srt, vtt: { path: "a.vtt", from: 2, optional: false } })).toMatchObject([
       { type: "text", container: "srt", text: { from: "en", optional: true, shiftMs: 1000 } },
       { type: "text", container: "vtt", text: { from: 2 } },
     ]);
   });
 
   it("uses the default ladder when no variants are given", () => {
-    expect(parse({ HTTPStream: { hls: { path: "h" } } })).toEqual([
-      {
-        ...STREAM,
-        format: "HTTPStream",
-        key: "HTTPStream",
-        hls: { path: "h", ...TS },
-        variants: DEFAULT_LADDER.map(formatOf),
-        dropsLargerVariants: true,
-      },
-    ]);
+    const named = { format: "HTTPStream", key: "HTTPStream", hls: HLS };
+    const ladder = { ...variantsOf(...DEFAULT_LADDER), dropsLargerVariants: true };
+    expect(parse({ HTTPStream: { hls: { path: "h" } } })).toEqual([{ ...STREAM, ...named, ...ladder }]);
   });
 
   it("names outputs by their property, counts them in arrays, and echoes a hash in its canonical form", () => {
@@ -411,34 +276,25 @@ describe("objects that two outputs would write", () => {
   });
 
   const when = { if: "{{ input.width }} > 1" };
+  const S = { path: "s" };
   it.each<[object, RegExp | null]>([
     [{ mp4: { path: "a", ...when }, "mp4:720p": { path: "a", ...when } }, null],
     [{ jpg: { path: "%d.jpg", number: 9, ...when }, "jpg:2x2": { path: "2.jpg", ...when } }, null],
-    [
-      {
-        httpstream: [
-          { hls: { path: "s" }, ...when },
-          { hls: { path: "s" }, ...when },
-        ],
-      },
-      null,
-    ],
+    [{ httpstream: [S, S].map((hls) => ({ hls, ...when })) }, null],
     [
       { mp4: { path: "a", ...when }, "mp4:720p": { path: "a" } },
-      /^The outputs `mp4` and `mp4:720p` would both write `a`; give them different paths, or conditions/,
+      /^The outputs `mp4` and `mp4:720p` would both write `a`;/,
     ],
+    [{ mp4: { path: "a", ...when }, "mp4:720p": { path: "a" } }, /give them different paths, or conditions/],
     [{ jpg: { path: "a.vtt", vtt: true, ...when } }, /^The output `jpg` would write `a.vtt` twice/],
     [{ httpstream: { hls: { path: "s" }, dash: { path: "s" } } }, null],
     [{ httpstream: { hls: { path: "s" }, dash: { path: "s", hlsfmp4: true } } }, /write `s\/master.m3u8` twice/],
     [{ httpstream: { path: "s", hls: { path: "h" } }, mp4: { path: "s/h/master.m3u8" } }, /`s\/h\/master.m3u8`/],
-    [
-      { httpstream: [{ hls: { path: "s" } }, { dash: { path: "s" }, playlist_name: "b" }] },
-      /both write segments into the folder `s`/,
-    ],
+    [{ httpstream: [{ hls: S }, { dash: S, playlist_name: "b" }] }, /both write segments into the folder `s`/],
     [{ httpstream: [{ hls: { path: "s" } }, { dash: { path: "d" } }] }, null],
     [{ httpstream: { hls: { path: "s" }, dash: { path: "s" }, thumbnails: true } }, null],
     [
-      { httpstream: { hls: { path: "s" }, thumbnails: true }, jpg: { path: "s/master.jpg", vtt: true } },
+      { httpstream: { hls: S, thumbnails: true }, jpg: { path: "s/master.jpg", vtt: true } },
       /both write `s\/master.vtt`/,
     ],
   ])("of %j", (outputs, message) => {
@@ -452,16 +308,10 @@ describe("the schemas of output parameters", () => {
   it.each(Object.entries({ VideoParams, ImageParams, HttpStreamParams, FormatHash }))(
     "make a JSON schema of %s in which every field is described",
     (_, schema: z.ZodType) => {
-      const {
-        type,
-        properties = {},
-        additionalProperties,
-      } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
-      expect({ type, additionalProperties }).toEqual({ type: "object", additionalProperties: false });
-      const undescribed = Object.entries(properties).filter(
-        ([, field]) => typeof field === "object" && !field.description,
-      );
-      expect(undescribed.map(([name]) => name)).toEqual([]);
+      const { properties = {}, ...made } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+      expect(made).toMatchObject({ type: "object", additionalProperties: false });
+      const fields = Object.entries(properties);
+      expect(fields.filter(([, field]) => typeof field === "object" && !field.description)).toEqual([]);
     },
   );
 });
