@@ -12,6 +12,8 @@ const MAX_LISTENERS = 20;
 /** Events within this time of the oldest event are removed with it: each removal costs an alarm. */
 const TOGETHER_MS = 2 * 60 * 60_000;
 
+const RETURNS_MS = 60_000;
+
 /** Key of the id after which events are kept: the newest event that expired, or the start of all events. */
 const FLOOR = "events-floor";
 
@@ -20,6 +22,7 @@ export class AccountEvents {
   readonly #env: Env;
   readonly #listeners: EventSockets<Listener>;
   #known: EventRing | null = null;
+  #listenedAt = 0;
 
   constructor(ctx: DurableObjectState, env: Env) {
     this.#ctx = ctx;
@@ -39,7 +42,16 @@ export class AccountEvents {
    */
   listen(lastEventId: string | null): Response | null {
     if (this.#listeners.size >= MAX_LISTENERS) return null;
-    return this.#listeners.open(newListener(lastEventId, this.#ring()));
+    const { kv } = this.#ctx.storage;
+    const ring = this.#ring();
+    if (kv.get(FLOOR) === undefined) kv.put(FLOOR, ring.floor);
+    return this.#listeners.open(newListener(lastEventId, ring));
+  }
+
+  /** True while somebody listens. A stream closes after ten minutes, and its listener returns soon. */
+  get areListened(): boolean {
+    if (this.#listeners.size > 0) this.#listenedAt = Date.now();
+    return Date.now() < this.#listenedAt + RETURNS_MS;
   }
 
   /** Adds events, in order. */
@@ -58,8 +70,9 @@ export class AccountEvents {
   forgetOld(): void {
     const ring = this.#ring();
     ring.forget(Date.now() - settingsOf(this.#env).retentionMs + TOGETHER_MS);
-    // While there are events, the oldest event has the floor.
-    if (ring.oldest === null) this.#ctx.storage.kv.put(FLOOR, ring.floor);
+    // While there are events, the oldest event has the floor. Without an earlier listener, nobody knows an id.
+    const { kv } = this.#ctx.storage;
+    if (ring.oldest === null && kv.get(FLOOR) !== undefined) kv.put(FLOOR, ring.floor);
   }
 
   #ring(): EventRing {
@@ -68,11 +81,6 @@ export class AccountEvents {
   }
 
   #floor(): number {
-    const { kv } = this.#ctx.storage;
-    const stored = z.number().safeParse(kv.get(FLOOR));
-    if (stored.success) return stored.data;
-    const now = Date.now();
-    kv.put(FLOOR, now);
-    return now;
+    return z.number().catch(Date.now).parse(this.#ctx.storage.kv.get(FLOOR));
   }
 }

@@ -37,12 +37,19 @@ describe("the newest events of an account", () => {
     });
   });
 
-  it("are limited to 1,000: each further event replaces the oldest", async () => {
+  it("share an entry if they come together, unless they are large", async () => {
+    await withStorage((kv) => {
+      const large = "x".repeat(60_000);
+      new EventRing(kv, START).add([event("a"), event("b"), event("c", large), event("d", large)], 2000);
+      expect([...kv.list()].map(([, entry]) => (entry as object[]).length)).toEqual([3, 1]);
+      expect(idsAfter(new EventRing(kv, START), START)).toEqual([2000, 2001, 2002, 2003]);
+    });
+  });
+
+  it("are limited to 1,000 entries: each further entry replaces the oldest", async () => {
     await withStorage((kv) => {
       const ring = new EventRing(kv, START);
-      const all = Array.from({ length: RING_SIZE + 5 }, (_, at) => event(`e${at}`));
-      ring.add(all.slice(0, 3), 2000);
-      ring.add(all.slice(3), 2000);
+      for (let at = 0; at < RING_SIZE + 5; at++) ring.add([event(`e${at}`)], 2000);
       for (const copy of [ring, new EventRing(kv, START)]) {
         expect([copy.floor, idsAfter(copy, 0).length, copy.last]).toEqual([2004, RING_SIZE, 2000 + RING_SIZE + 4]);
         expect([...kv.list()].length).toBe(RING_SIZE);
@@ -55,7 +62,10 @@ describe("the newest events of an account", () => {
   it("are forgotten after a time, which leaves a gap", async () => {
     await withStorage((kv) => {
       const ring = new EventRing(kv, START);
-      ring.add([event("a"), event("b"), event("c")], 2000);
+      ring.add([event("a"), event("b")], 2000);
+      ring.add([event("c")], 2002);
+      ring.forget(2001);
+      expect(ring.floor).toBe(START);
       ring.forget(2002);
       expect([ring.floor, idsAfter(ring, 0), [...kv.list()].length]).toEqual([2001, [2002], 1]);
       ring.forget(9000);
@@ -67,8 +77,9 @@ describe("the newest events of an account", () => {
 
   it("can be read even if an event among them is unreadable", async () => {
     await withStorage((kv) => {
-      new EventRing(kv, START).add([event("a"), event("b")], 2000);
-      kv.put("event:1", { id: "?" });
+      new EventRing(kv, START).add([event("a")], 2000);
+      new EventRing(kv, START).add([event("b")], 2000);
+      kv.put("event:1", [{ id: "?" }]);
       const ring = new EventRing(kv, START);
       ring.add([event("c")], 2000);
       expect(idsAfter(ring, START)).toEqual([2000, 2001]);

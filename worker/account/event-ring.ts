@@ -1,12 +1,16 @@
-// The newest events of an account, in the object's storage. A new event overwrites the oldest, so that an event costs a
-// single row. Only the ids are in memory, because a notification may have a megabyte.
+// The newest events of an account, in the object's storage. Events that come together share an entry, and a new entry
+// overwrites the oldest, so that the events of a short job cost a single row. Only the ids are in memory, because a
+// notification may have a megabyte.
 import * as z from "zod";
 import { JobEvent, NotificationEventData } from "#shared/api/account-responses.ts";
 import { UploadPayload } from "#shared/api/upload-links.ts";
 import type { AccountEvent } from "../rpc/account.ts";
 
 const PREFIX = "event:";
+/** Number of entries. */
 export const RING_SIZE = 1000;
+/** In characters of JSON. An entry holds 2 MB, and an event of any size fits. */
+const MAX_ENTRY_CHARS = 96_000;
 
 const RingEvent = z.intersection(
   z.object({
@@ -23,6 +27,7 @@ const RingEvent = z.intersection(
   ]),
 );
 export type RingEvent = z.infer<typeof RingEvent>;
+const Entry = z.array(RingEvent);
 
 type Place = { readonly id: number; readonly after: number; readonly key: string; readonly slot: number };
 
@@ -38,8 +43,8 @@ export class EventRing {
     this.#kv = kv;
     this.#startsAfter = startsAfter;
     for (const [name, value] of kv.list({ prefix: PREFIX })) {
-      const event = RingEvent.safeParse(value);
-      if (event.success) this.#add({ ...placeOf(event.data), slot: Number(name.slice(PREFIX.length)) });
+      const slot = Number(name.slice(PREFIX.length));
+      for (const event of Entry.safeParse(value).data ?? []) this.#add({ ...placeOf(event), slot });
     }
     this.#places.sort((a, b) => a.id - b.id);
   }
@@ -62,34 +67,37 @@ export class EventRing {
   /** The first event after an id. */
   next(id: number): RingEvent | null {
     const place = this.#places.find((later) => later.id > id);
-    return place ? RingEvent.parse(this.#kv.get(PREFIX + place.slot)) : null;
+    const entry = place ? Entry.parse(this.#kv.get(PREFIX + place.slot)) : [];
+    return entry.find((event) => event.id === place?.id) ?? null;
   }
 
   /** Adds new events. Ids are times in ms, so that they increase even if the storage is lost. */
   add(events: readonly AccountEvent[], now: number): void {
-    for (const event of events) {
-      if (this.#keys.has(event.key)) continue;
+    for (const group of groupsOf(events.filter(({ key }) => !this.#keys.has(key)))) {
       const slot = ((this.#places.at(-1)?.slot ?? -1) + 1) % RING_SIZE;
-      const added: RingEvent = { ...event, id: Math.max(now, this.last + 1), after: this.last };
-      const overwritten = this.#places.find((place) => place.slot === slot);
-      if (overwritten) {
-        this.#keys.delete(overwritten.key);
-        this.#places = this.#places.filter((place) => place !== overwritten);
-      }
-      this.#kv.put(PREFIX + slot, added);
-      this.#add({ ...placeOf(added), slot });
+      this.#drop(new Set([slot]));
+      const entry = group.map((event): RingEvent => {
+        const added = { ...event, id: Math.max(now, this.last + 1), after: this.last };
+        this.#add({ ...placeOf(added), slot });
+        return added;
+      });
+      this.#kv.put(PREFIX + slot, entry);
     }
   }
 
-  /** Removes events that are older than a time (ms since 1970). */
+  /** Removes entries whose events are older than a time (ms since 1970). */
   forget(before: number): void {
-    const old = this.#places.filter(({ id }) => id < before);
-    this.#startsAfter = old.at(-1)?.id ?? this.#startsAfter;
-    this.#places = this.#places.slice(old.length);
-    for (const { key, slot } of old) {
-      this.#keys.delete(key);
-      this.#kv.delete(PREFIX + slot);
-    }
+    const kept = new Set(this.#places.filter(({ id }) => id >= before).map(({ slot }) => slot));
+    const old = new Set(this.#places.map(({ slot }) => slot).filter((slot) => !kept.has(slot)));
+    this.#drop(old);
+    for (const slot of old) this.#kv.delete(PREFIX + slot);
+  }
+
+  #drop(slots: ReadonlySet<number>): void {
+    const dropped = this.#places.filter(({ slot }) => slots.has(slot));
+    this.#startsAfter = dropped.at(-1)?.id ?? this.#startsAfter;
+    this.#places = this.#places.slice(dropped.length);
+    for (const { key } of dropped) this.#keys.delete(key);
   }
 
   #add(place: Place): void {
@@ -99,3 +107,14 @@ export class EventRing {
 }
 
 const placeOf = ({ id, after, key }: RingEvent): Omit<Place, "slot"> => ({ id, after, key });
+
+/** The events in groups that fit into an entry each. */
+function groupsOf(events: readonly AccountEvent[]): AccountEvent[][] {
+  const groups: AccountEvent[][] = [];
+  for (const event of events) {
+    const last = groups.at(-1);
+    if (last && JSON.stringify([...last, event]).length <= MAX_ENTRY_CHARS) last.push(event);
+    else groups.push([event]);
+  }
+  return groups;
+}
