@@ -43,6 +43,8 @@ export class SimulatedObject implements SocketHost {
   #instance: Instance | null = null;
   #life: Life | null = null;
   #alarm: Timer | null = null;
+  /** Events wait for it. */
+  #blocked: Promise<unknown> | null = null;
   #underWay = 0;
   #activeSince = 0;
   #idleSince = 0;
@@ -86,7 +88,11 @@ export class SimulatedObject implements SocketHost {
       if (epoch !== this.#epoch) throw new Error("The Durable Object was reset");
       const life = this.#awake();
       const instance = this.#instance as Instance;
-      return await life.run(() => subrequests.invoke(className, () => event(instance)));
+      const blocked = this.#blocked;
+      return await life.run(async () => {
+        await blocked;
+        return subrequests.invoke(className, () => event(instance));
+      });
     } finally {
       if (epoch === this.#epoch) this.#end();
     }
@@ -129,6 +135,7 @@ export class SimulatedObject implements SocketHost {
     this.#life?.kill();
     this.#life = null;
     this.#instance = null;
+    this.#blocked = null;
   }
 
   #begin(): void {
@@ -186,7 +193,11 @@ export class SimulatedObject implements SocketHost {
           () => life.end(),
         );
       },
-      blockConcurrencyWhile: <Value>(work: () => Promise<Value>) => work(),
+      blockConcurrencyWhile: <Value>(work: () => Promise<Value>) => {
+        const blocked = work();
+        this.#blocked = blocked;
+        return blocked;
+      },
       acceptWebSocket: (socket: ServerSocket, tags: readonly string[] = []) => {
         if (isDead()) return;
         socket.tags = tags;

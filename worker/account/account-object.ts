@@ -7,7 +7,7 @@ import { countUnfinished, findAccount } from "../db/accounts.ts";
 import { lastEventIdOf, refuse } from "../events/socket-stream.ts";
 import { log } from "../log.ts";
 import { webhookSecretsOf } from "../notify/webhook-secrets.ts";
-import type { AccountEvent, AccountRpc, Admission } from "../rpc/account.ts";
+import type { AccountEvent, AccountRpc, Admission, StartedJobs } from "../rpc/account.ts";
 import { AccountEvents } from "./account-events.ts";
 import { Messages } from "./messages.ts";
 import { Receivers } from "./receivers.ts";
@@ -48,10 +48,10 @@ export class AccountObject extends DurableObject<Env> implements AccountRpc {
     return this.ctx.id.name?.replace(/^account:/, "") ?? "";
   }
 
-  async startJobs(limit: number, count: number): Promise<number> {
+  async startJobs(limit: number, count: number): Promise<StartedJobs> {
     let started = 0;
     while (started < count && (await this.#startJob(limit))) started += 1;
-    return started;
+    return { started, isListened: this.#events.areListened };
   }
 
   async startProbe(id: string, limit: number): Promise<number> {

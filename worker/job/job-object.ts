@@ -53,12 +53,15 @@ async function returningErrors<Value>(call: () => Promise<JobResult<Value>>): Pr
 
 /** rpc/job.ts describes the calls. */
 export class JobObject extends LeaseObject implements JobRpc {
-  async create(spec: NewJobSpec): Promise<void> {
+  async create(spec: NewJobSpec, isListened = true): Promise<void> {
     // Parsed in the same way as from disk: a job whose specification cannot be read must not start.
-    this.commit(this.memory.state ?? newJob(NewJobSpec.parse(spec), Date.now()));
+    this.commit(this.memory.state ?? { ...newJob(NewJobSpec.parse(spec), Date.now()), isListened });
   }
 
-  async view(): Promise<JobResult<JobView>> {
+  async view(accountId?: string): Promise<JobResult<JobView>> {
+    const { spec } = this.memory.state ?? {};
+    const isOther = accountId !== undefined && (spec?.accountId !== accountId || spec.isProbe);
+    if (isOther) return err(JOB_NOT_FOUND);
     await this.#refresh();
     const view = this.memory.show();
     return view ? ok(view) : err(JOB_NOT_FOUND);

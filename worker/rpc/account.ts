@@ -11,6 +11,8 @@ export type Admission =
   | { readonly go: true; readonly signWith: readonly string[] | null }
   | { readonly go: false; readonly at: number };
 
+export type StartedJobs = { readonly started: number; readonly isListened: boolean };
+
 /** An event for the stream of an account. The same event always has the same key. */
 export type AccountEvent = { readonly key: string } & (
   | { readonly kind: "job"; readonly data: JobEvent }
@@ -20,8 +22,11 @@ export type AccountEvent = { readonly key: string } & (
 
 /** `fetch` opens a socket with the events of the account's jobs (worker/events). */
 export interface AccountRpc extends DurableObject<unknown> {
-  /** Counts jobs while the account has fewer than `limit` unfinished jobs. Returns their number, at most `count`. */
-  startJobs(limit: number, count: number): Promise<number>;
+  /**
+   * Counts jobs while the account has fewer than `limit` unfinished jobs. Returns their number, at most `count`, and
+   * whether somebody listens to the events of the account.
+   */
+  startJobs(limit: number, count: number): Promise<StartedJobs>;
   /** Counts a probe while the account has fewer than `limit` unfinished jobs and probes. Returns 1, else 0. */
   startProbe(id: string, limit: number): Promise<number>;
   /** Reports the end of a probe. */

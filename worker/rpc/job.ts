@@ -59,10 +59,10 @@ export type JobFact = "tasks" | "commands" | "running" | "request" | "queue";
 
 /** `fetch` opens a socket with the events of the job, until its end (worker/events). */
 export interface JobRpc extends DurableObject<unknown>, LeaseRpc {
-  /** Starts the job; a repeated call changes nothing. */
-  create(spec: NewJobSpec): Promise<void>;
-  /** The job as its client sees it. */
-  view(): Promise<JobResult<JobView>>;
+  /** Starts the job; a repeated call changes nothing. `isListened`: somebody listens to the account's events. */
+  create(spec: NewJobSpec, isListened?: boolean): Promise<void>;
+  /** The job as its client sees it; with `accountId` only a job of this account in its index, so no probe. */
+  view(accountId?: string): Promise<JobResult<JobView>>;
   /**
    * The account's probe, as soon as it has ended, or after `waitMs` at the latest. Returns `probe_not_found` also for
    * jobs that are not probes.

@@ -27,7 +27,7 @@ export async function tryDelivery(delivery: Delivery, deps: EffectDeps): Promise
     () => withDeadline<Admission>("admitDelivery", account.admitDelivery(receiver)),
     { go: true, signWith: null },
   );
-  if (!admission.go) return deps.apply((state) => replaced(state, postponed(delivery, admission.at)));
+  if (!admission.go) return deps.note((state) => replaced(state, postponed(delivery, admission.at)));
   const result = await deliver(delivery, notification, {
     jobId,
     receiver: secret,
@@ -37,7 +37,8 @@ export async function tryDelivery(delivery: Delivery, deps: EffectDeps): Promise
     trace,
   });
   const after = afterAttempt(delivery, result, deps.now());
-  deps.apply((state) => replaced(state, after));
+  // If this is lost, the notification is sent again, with the same id.
+  deps.note((state) => replaced(state, after));
   await orDefault(() => withDeadline("deliveryEnded", account.deliveryEnded(receiver, isDelivered(result))), undefined);
 }
 

@@ -1,4 +1,5 @@
 // Runs a job's effects when they are due, and sets the alarm for the next effects.
+import { isTerminalJob } from "#shared/job/job-status.ts";
 import { messageOf } from "#shared/log.ts";
 import { traceFields } from "#shared/network/trace-context.ts";
 import type { Env } from "../../bindings.ts";
@@ -23,6 +24,7 @@ import { runEffect } from "./run-effect.ts";
 
 /** Time after which the alarm starts the effects again if the object dies while it runs them. */
 const RESTART_MS = 30_000;
+const FAR_MS = 60 * 60_000;
 
 export class EffectRunner {
   readonly #ctx: DurableObjectState;
@@ -37,12 +39,9 @@ export class EffectRunner {
     this.#env = env;
     this.#memory = memory;
     // After an eviction the alarm is still set, and setting it again would cost a row. If this fails, it is set again.
-    void ctx.storage.getAlarm().then(
-      (at) => {
-        this.#armedAt ??= at;
-      },
-      () => {},
-    );
+    void ctx.blockConcurrencyWhile(async () => {
+      this.#armedAt = await ctx.storage.getAlarm().catch(() => null);
+    });
   }
 
   /**
@@ -51,7 +50,14 @@ export class EffectRunner {
    */
   start(): void {
     this.#setNextAlarm(Date.now() + RESTART_MS);
-    this.#ctx.waitUntil(this.#runDue(isPrompt).then(() => this.#setNextAlarm(0)));
+    this.#ctx.waitUntil(this.#runDue(isPrompt).then(() => this.#settle()));
+  }
+
+  /** Sets the next alarm. Writes the ends of effects that an evicted object must not repeat much later. */
+  #settle(): void {
+    const memory = this.#memory;
+    if (!memory.isUnreadable && memory.state) memory.flushEffects(isTerminalJob(memory.state.status));
+    this.#setNextAlarm(0);
   }
 
   /** Sets the alarm again if it is missing or long overdue. */
@@ -68,7 +74,7 @@ export class EffectRunner {
   }
 
   /**
-   * Handles the alarm: expires leases and runs all effects. Notifications run only here, because they may take long.
+   * Handles the alarm: expires leases and runs all effects. If the object dies meanwhile, the platform rings again.
    */
   async onAlarm(): Promise<void> {
     this.#armedAt = null;
@@ -79,21 +85,16 @@ export class EffectRunner {
       if (!state) return await this.#endMetadata(now);
       const next = endOverdue(startSpeculations(expireLeases(state, now), now), now);
       if (next !== state) this.#memory.save(next);
-      // As in `start`. An alarm that only looks at leases sets the next alarm below, and costs a single row instead of
-      // two.
-      const due = this.#due(new Set(), () => true);
-      if (!due.every(mayBeRepeated)) this.#setAlarm(now + RESTART_MS);
       await this.#runDue(() => true);
       if (!this.#memory.state) return;
       // The object may be evicted before the next alarm: it must not repeat these effects then.
-      this.#memory.flushEffects();
+      this.#memory.flushEffects(true);
     } catch (error) {
       // Tried again, with a pause in case the error persists.
       this.#setAlarm(Date.now() + RESTART_MS);
       log.error("job alarm failed", { job: this.#ctx.id.name, error: messageOf(error) });
       return;
     }
-    this.#armedAt = null;
     this.#setNextAlarm(0);
   }
 
@@ -119,13 +120,15 @@ export class EffectRunner {
 
   /**
    * Runs due effects until there are no new effects. Effects that are due again at once wait for the alarm, and so do
-   * effects that are too many for an invocation.
+   * effects that are too many for an invocation. Deliveries come last, because a receiver may take 15 s.
    */
   async #runDue(wanted: (pending: PendingEffect) => boolean): Promise<void> {
     const done = new Set<string>();
     let sent = 0;
     for (;;) {
-      const due = affordable(this.#due(done, wanted), sent);
+      const all = this.#due(done).filter(wanted);
+      const others = all.filter(({ effect }) => effect.kind !== "deliver");
+      const due = affordable(others.length > 0 ? others : all, sent);
       if (due.length === 0) return;
       for (const pending of due) {
         done.add(pending.name);
@@ -135,12 +138,11 @@ export class EffectRunner {
     }
   }
 
-  /** The wanted effects that are due, except running effects and `done` effects. */
-  #due(done: ReadonlySet<string>, wanted: (pending: PendingEffect) => boolean): PendingEffect[] {
+  /** The effects that are due, except running effects and `done` effects. */
+  #due(done: ReadonlySet<string>): PendingEffect[] {
     const { state } = this.#memory;
     return (state ? pendingEffects(state, this.#retention()) : []).filter(
-      (pending) =>
-        pending.dueAt <= Date.now() && !this.#running.has(pending.name) && !done.has(pending.name) && wanted(pending),
+      ({ name, dueAt }) => dueAt <= Date.now() && !this.#running.has(name) && !done.has(name),
     );
   }
 
@@ -172,20 +174,25 @@ export class EffectRunner {
   }
 
   /**
-   * Sets the alarm for the next effect. Prompt effects count from `promptAt` on, and running effects only in case they
-   * never end. An alarm that rings too early does no harm: it is set again.
+   * Sets the alarm for the next effect. Effects count from `startedAt` on, and running effects only in case they never
+   * end. An alarm that rings too early does no harm: it is set again. Only an alarm that rings an hour too early is
+   * moved, because it would cost a request and the same row.
    */
-  #setNextAlarm(promptAt: number): void {
-    const at = this.#dueAt(promptAt);
+  #setNextAlarm(startedAt: number): void {
+    const at = this.#dueAt(startedAt);
+    const armedAt = this.#armedAt ?? Number.POSITIVE_INFINITY;
     // An alarm that is long overdue was lost.
-    const rings = this.#armedAt !== null && this.#armedAt <= (at ?? 0) && this.#armedAt > Date.now() - RESTART_MS;
+    const rings = armedAt <= (at ?? 0) && armedAt > Date.now() - RESTART_MS && armedAt > (at ?? 0) - FAR_MS;
     if (at !== null && !rings) this.#setAlarm(at);
   }
 
-  #dueAt(promptAt: number): number | null {
+  #dueAt(startedAt: number): number | null {
     if (this.#memory.isUnreadable) return Date.now();
     const { state } = this.#memory;
-    return state && nextAlarmAt(state, (pending) => this.#notBefore(pending, promptAt), this.#retention());
+    const later = Date.now() + RESTART_MS;
+    const isLate = (pending: PendingEffect): boolean => this.#running.has(pending.name) || !isPrompt(pending);
+    const notBefore = (pending: PendingEffect): number => (isLate(pending) ? later : startedAt);
+    return state && nextAlarmAt(state, notBefore, this.#retention());
   }
 
   #setAlarm(at: number): void {
@@ -194,18 +201,7 @@ export class EffectRunner {
     // Not awaited: the write joins the other writes of this turn, and a storage error resets the object anyway.
     void this.#ctx.storage.setAlarm(this.#armedAt);
   }
-
-  #notBefore(pending: PendingEffect, promptAt: number): number {
-    if (this.#running.has(pending.name)) return Date.now() + RESTART_MS;
-    return isPrompt(pending) ? promptAt : 0;
-  }
 }
 
-/** True if an effect starts at once; notifications wait for the alarm. */
-const isPrompt = ({ effect }: PendingEffect): boolean => effect.kind !== "deliver";
-/**
- * True if an alarm that runs only such effects need not set another alarm first: if the object dies meanwhile, the
- * platform rings again. Deleting the state deletes the alarm, too.
- */
-const mayBeRepeated = ({ effect }: PendingEffect): boolean =>
-  effect.kind === "purge" || effect.kind === "confirm-leases";
+/** True if an effect starts at once. News that nobody waits for have time until the alarm. */
+const isPrompt = ({ isNews = false }: PendingEffect): boolean => !isNews;

@@ -35,8 +35,15 @@ export type Effect =
 
 export type EffectOf<Kind extends Effect["kind"]> = Extract<Effect, { kind: Kind }>;
 
-/** An effect with its due time (ms since 1970) and a name that is unique within the job. */
-export type PendingEffect = { readonly name: string; readonly dueAt: number; readonly effect: Effect };
+/**
+ * An effect with its due time (ms since 1970) and a name that is unique within the job. `isNews`: nobody waits for it.
+ */
+export type PendingEffect = {
+  readonly name: string;
+  readonly dueAt: number;
+  readonly effect: Effect;
+  readonly isNews?: boolean;
+};
 
 export interface EffectDeps {
   readonly env: Env;

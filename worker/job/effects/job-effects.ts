@@ -66,8 +66,12 @@ export function pendingEffects(state: JobState, retentionMs: number): PendingEff
     pending.push(pendingEffect(`abort-upload:${upload.uploadId}`, 0, { kind: "abort-upload", upload }));
   }
   const isIndexed = state.spec.isProbe || state.indexedVersion >= state.version;
-  if (!isIndexed) pending.push(pendingEffect("index", 0, { kind: "index" }));
-  if (areEventsDue(state)) pending.push(pendingEffect("emit", 0, { kind: "emit" }));
+  // News of an unfinished job may be 30 s late unless somebody listens: a short job then costs its end only.
+  const isNews = !state.isListened && !isTerminalJob(state.status);
+  // Until a node has started, the news is its end or the requirement that no node meets.
+  const isProgress = isNews && state.runningSince !== null;
+  if (!isIndexed) pending.push({ ...pendingEffect("index", 0, { kind: "index" }), isNews: isProgress });
+  if (areEventsDue(state)) pending.push({ ...pendingEffect("emit", 0, { kind: "emit" }), isNews });
   // One delivery at a time for each receiver keeps the events of a job in order.
   const due = state.outbox.filter((delivery) => delivery.state === "due");
   const first = new Map(due.toReversed().map((delivery) => [delivery.receiver ?? 0, delivery]));

@@ -118,13 +118,13 @@ export class JobMemory {
     return saved?.tasks.some(({ phase, lease }) => phase === "leased" && (lease?.expiresAt ?? 0) < soon) ?? true;
   }
 
-  /** Writes noted changes if they include the end of an effect. */
-  flushEffects(): void {
+  /** Writes noted changes if they include a delivery or, with `all`, the end of any effect. */
+  flushEffects(all: boolean): void {
     const { saved } = this.#store;
     const state = this.#state;
     if (!state || !saved) return;
-    const marks = ["advertisedAt", "indexedVersion", "outputs", "orphans", "emitted"] as const;
-    if (marks.some((mark) => saved[mark] !== state[mark])) this.save(state);
+    const marks = ["outbox", "advertisedAt", "indexedVersion", "outputs", "orphans", "emitted"] as const;
+    if (marks.slice(0, all ? marks.length : 1).some((mark) => saved[mark] !== state[mark])) this.save(state);
   }
 
   /**

@@ -72,6 +72,8 @@ export const JobState = z.object({
   /** `version` counts the changes that the index must have. `indexedVersion` is the last version that it confirmed. */
   version: z.int(),
   indexedVersion: z.int(),
+  /** True if somebody listened to the events of the account when the job was created. */
+  isListened: z.boolean(),
   /** True if the index shows the job as waiting for a node. */
   isIndexedQueued: z.boolean(),
   /** The highest percentage that a client has seen: progress never decreases. */
@@ -130,6 +132,7 @@ export function newJob({ requested = NO_BODY, ...spec }: NewJobSpec, now: number
     round: 0,
     version: 1,
     indexedVersion: 1,
+    isListened: true,
     isIndexedQueued: true,
     shownPercent: 0,
     input: { status: "input.starting", failure: null, probe: null },

@@ -87,14 +87,17 @@ export async function createJobs(
   requests: readonly NewRequest[],
 ): Promise<Map<NewRequest, Result<JobSpec, unknown>>> {
   const { env, account } = creator;
-  const refused = await requestsAboveQuota(creator, requests);
+  const { refused, isListened } = await requestsAboveQuota(creator, requests);
   const webhook = await unseal(account.sealedWebhookSecret, sealedFor(account), settingsOf(env).sealingKeys);
   const admitted = requests.filter((request) => !refused.has(request));
   const stored = await storeJobs(env, admitted, (request, job) => specOf(creator, request, webhook, job));
   const specs = new Map<NewRequest, Result<NewJobSpec, unknown>>([...refused, ...stored]);
   const started = requests.map(async (request) => {
     const spec = specs.get(request) ?? err(null);
-    return [request, spec.ok ? await settle(startJob(env, spec.value).then(() => spec.value)) : spec] as const;
+    return [
+      request,
+      spec.ok ? await settle(startJob(env, spec.value, isListened).then(() => spec.value)) : spec,
+    ] as const;
   });
   return new Map(await Promise.all(started));
 }

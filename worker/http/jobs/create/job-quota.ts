@@ -5,7 +5,7 @@ import { err, type Result } from "#shared/result.ts";
 import { keysWithJobs } from "../../../db/idempotency.ts";
 import { withDeadline } from "../../../deadline.ts";
 import { log } from "../../../log.ts";
-import { type AccountRpc, accountOf } from "../../../rpc/account.ts";
+import { type AccountRpc, accountOf, type StartedJobs } from "../../../rpc/account.ts";
 import { settingsOf } from "../../../settings.ts";
 import type { JobCreator } from "./new-job.ts";
 
@@ -20,30 +20,32 @@ type Creator = Pick<JobCreator, "env" | "account">;
  */
 export async function requireJobQuota(creator: Creator, probeId: string | null): Promise<void> {
   const limit = limitOf(creator);
-  const admitted = await countAdmitted(creator, 1, (account) =>
-    probeId === null ? account.startJobs(limit, 1) : account.startProbe(probeId, limit),
+  const { started } = await countAdmitted(creator, 1, async (account) =>
+    probeId === null
+      ? account.startJobs(limit, 1)
+      : { started: await account.startProbe(probeId, limit), isListened: true },
   );
-  if (admitted === 0) throw tooManyJobs(limit);
+  if (started === 0) throw tooManyJobs(limit);
 }
 
 /**
- * The requests that the account may not start, each with AppError(too_many_jobs). A request does not count if a job
- * exists for its Idempotency-Key already.
+ * The requests that the account may not start, each with AppError(too_many_jobs), and whether somebody listens to its
+ * events. A request does not count if a job exists for its Idempotency-Key already.
  */
 export async function requestsAboveQuota<Request extends { readonly key: string | null }>(
   creator: Creator,
   requests: readonly Request[],
-): Promise<Map<Request, Result<never, AppError>>> {
+): Promise<{ refused: Map<Request, Result<never, AppError>>; isListened: boolean }> {
   const count = requests.length;
-  if (count === 0) return new Map();
+  if (count === 0) return { refused: new Map(), isListened: false };
   const limit = limitOf(creator);
-  const admitted = await countAdmitted(creator, count, (account) => account.startJobs(limit, count));
-  if (admitted >= count) return new Map();
+  const { started, isListened } = await countAdmitted(creator, count, (account) => account.startJobs(limit, count));
+  if (started >= count) return { refused: new Map(), isListened };
   const { env, account } = creator;
   const keys = requests.flatMap(({ key }) => key ?? []);
   const held = keys.length === 0 ? null : await keysWithJobs(env.DB, account.id, keys, Date.now());
   const counted = requests.filter(({ key }) => key === null || !held?.has(key));
-  return new Map(counted.slice(admitted).map((request) => [request, err(tooManyJobs(limit))]));
+  return { refused: new Map(counted.slice(started).map((request) => [request, err(tooManyJobs(limit))])), isListened };
 }
 
 const limitOf = ({ env, account }: Creator): number => account.maxUnfinishedJobs ?? settingsOf(env).maxUnfinishedJobs;
@@ -56,17 +58,17 @@ function tooManyJobs(limit: number): AppError {
 /** Maximum wait of a client for the object of its account. */
 const ADMIT_LIMIT_MS = 5000;
 
-/** Number of jobs that the account's object admits, at most `count`. */
+/** The jobs that the account's object admits, at most `count`. */
 async function countAdmitted(
   { env, account: { id } }: Creator,
   count: number,
-  start: (account: DurableObjectStub<AccountRpc>) => Promise<number>,
-): Promise<number> {
+  start: (account: DurableObjectStub<AccountRpc>) => Promise<StartedJobs>,
+): Promise<StartedJobs> {
   try {
     return await withDeadline("startJobs", start(accountOf(env, id)), ADMIT_LIMIT_MS);
   } catch (error) {
     // The limit protects the service from single clients. Without it, the service still accepts jobs.
     log.warn("job quota not checked", { account: id, error: messageOf(error) });
-    return count;
+    return { started: count, isListened: true };
   }
 }

@@ -128,10 +128,10 @@ function firstRow(spec: NewJobSpec): JobRow {
  * Starts a job whose row is stored. If its object is unreachable, the job may still have started, and will update the
  * row.
  */
-export async function startJob(env: Env, spec: NewJobSpec): Promise<void> {
+export async function startJob(env: Env, spec: NewJobSpec, isListened = true): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await withDeadline("create", jobOf(env, spec.id).create(spec));
+      return await withDeadline("create", jobOf(env, spec.id).create(spec, isListened));
     } catch (error) {
       log.warn("job not started", { job: spec.id, attempt, error: messageOf(error), ...traceFields(spec.trace) });
       if (attempt === CREATE_ATTEMPTS) throw error;
