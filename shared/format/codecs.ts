@@ -60,7 +60,9 @@ export type VideoTraits = {
 };
 
 /** Codecs whose encoders have a rate factor. Copra can search the rate factor for a VMAF. */
-export const VMAF_CODECS: readonly VideoCodec[] = ["h264", "hevc", "vp9", "av1"];
+export const VMAF_CODECS = ["h264", "hevc", "vp9", "av1"] as const satisfies VideoCodec[];
+export const isVmafCodec = (codec: string): codec is (typeof VMAF_CODECS)[number] =>
+  VMAF_CODECS.some((name) => name === codec);
 
 const ALL_RATES = ["video_bitrate", "maxrate", "2pass"] as const;
 const plain = { pixelFormats: ["yuv420p"], rates: ALL_RATES, profiles: {}, levels: [] } as const satisfies VideoTraits;

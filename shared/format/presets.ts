@@ -25,6 +25,12 @@ export const PRESETS: ReadonlyMap<string, Resolution> = new Map(
   }),
 );
 
+/**
+ * Peak bitrate for a mean bitrate: enough bits for hard scenes, and still no more than a connection sized for the mean
+ * can stream.
+ */
+export const peakKbps = (meanKbps: number): number => Math.round(meanKbps * 1.5);
+
 /** Supported frame rates and their exact fractions. `0fps` is the source's frame rate. */
 export const FRAME_RATES: ReadonlyMap<string, string | null> = new Map([
   ["0", null],

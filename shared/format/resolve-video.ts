@@ -1,6 +1,13 @@
 // Resolves the video of a format: its codec and the specs that the codec's encoder supports.
 
-import { type PixelFormat, VIDEO_TRAITS, type VideoCodec, type VideoTraits, VMAF_CODECS } from "./codecs.ts";
+import {
+  isVmafCodec,
+  type PixelFormat,
+  VIDEO_TRAITS,
+  type VideoCodec,
+  type VideoTraits,
+  VMAF_CODECS,
+} from "./codecs.ts";
 import { TRACK_CONTAINER_TRAITS, type TrackContainer } from "./containers.ts";
 import type { RateTarget, VideoTrackSpec } from "./format-spec.ts";
 import {
@@ -23,7 +30,7 @@ import {
   spelled,
   VIDEO_SPECS,
 } from "./grammar/requested-specs.ts";
-import { AUTOMATIC_RESOLUTION, type Resolution } from "./presets.ts";
+import { AUTOMATIC_RESOLUTION, peakKbps, type Resolution } from "./presets.ts";
 
 /** Returns the video of a format; null if there is none. Throws FormatError. */
 export function resolveVideo(container: TrackContainer, requested: RequestedSpecs): VideoTrackSpec | null {
@@ -71,7 +78,7 @@ function videoCodec(container: TrackContainer, requested: RequestedSpecs): Video
 }
 
 function checkVmaf(codec: VideoCodec, vmaf: number): void {
-  if (VMAF_CODECS.includes(codec)) return;
+  if (isVmafCodec(codec)) return;
   const allowed = `only ${VMAF_CODECS.join(", ")} support a VMAF, ${codec} supports \`quality=1\` to \`quality=5\``;
   throw new FormatError("quality", `\`quality=vmaf${vmaf}\` is not allowed: ${allowed}`);
 }
@@ -81,7 +88,8 @@ const least = (a: number | null, b: number | null): number | null =>
 
 /**
  * Returns the rate target. A quality step replaces the bitrate. With a VMAF, the bitrate is an additional maximum. A
- * maximum below a preset's bitrate lowers the bitrate; a maximum below a requested bitrate is an error.
+ * maximum below a preset's bitrate lowers the bitrate; a maximum below a requested bitrate is an error. For a codec
+ * with a rate factor, a preset sets only the maximum, unless two passes are to hit the bitrate.
  */
 function rateTarget(codec: VideoCodec, resolution: Resolution, requested: RequestedSpecs): RateTarget {
   const { rates } = VIDEO_TRAITS[codec];
@@ -112,7 +120,11 @@ function rateTarget(codec: VideoCodec, resolution: Resolution, requested: Reques
     return { bitrateKbps, maxrateKbps };
   }
   const presetKbps = rates.includes("video_bitrate") ? resolution.bitrateKbps : null;
-  return { bitrateKbps: presetKbps && Math.min(presetKbps, maxrateKbps ?? presetKbps), maxrateKbps };
+  if (presetKbps === null) return { bitrateKbps: null, maxrateKbps };
+  if (isVmafCodec(codec) && requested.get("2pass") !== "1") {
+    return { bitrateKbps: null, maxrateKbps: maxrateKbps ?? peakKbps(presetKbps) };
+  }
+  return { bitrateKbps: Math.min(presetKbps, maxrateKbps ?? presetKbps), maxrateKbps };
 }
 
 function bitstream(

@@ -25,7 +25,7 @@ const field = (page: Page, name: string) => page.locator(`[data-field="${name}"]
 
 it("plans 300 ms after typing, shows errors at their fields, and keeps all but secrets in the address", async () => {
   const page = await dashboard.open({ path: "/new" });
-  await planOf(page).getByText("mp4:1280x720_2000k").waitFor();
+  await planOf(page).getByText("mp4:1280x720::maxrate=3000k").waitFor();
   const format = page.getByLabel("Format", { exact: true });
   await format.fill("mp4:72Op");
   const wrong = page.getByText("did you mean `720p`").first();

@@ -48,7 +48,7 @@ beforeAll(async () => {
   const coded = ["-c:v", "libx264", "-preset", "ultrafast", "-qp", "20", "-c:a", "aac", "source.mp4"];
   const argv = ["-v", "error", "-f", "lavfi", "-i", video, "-f", "lavfi", "-i", `sine=d=${SECONDS}`, ...coded];
   await run(tools.ffmpeg.path, argv, { cwd: folder, env });
-  heldFfmpeg = await makeHeldFfmpeg(folder, "-b:v");
+  heldFfmpeg = await makeHeldFfmpeg(folder, "-maxrate");
 });
 beforeEach(() => {
   [stored, sentWhileEncoding, isEncoding, awaited] = [new Map(), new Set(), true, new Set()];

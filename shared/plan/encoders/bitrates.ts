@@ -1,5 +1,7 @@
 // Video bitrates: defaults, caps, and ffmpeg's options for them.
-import type { VideoCodec } from "../../format/codecs.ts";
+import { isVmafCodec, type VideoCodec } from "../../format/codecs.ts";
+import type { RateTarget, VideoTrackSpec } from "../../format/format-spec.ts";
+import { peakKbps } from "../../format/presets.ts";
 import type { Size } from "../source/frame-size.ts";
 
 /** Default bitrate of H.264 at 480p (api-v2 §4: `1000k scaled up sensibly with its pixels`). */
@@ -30,10 +32,6 @@ const BITS_OF_CODEC: Readonly<Record<Exclude<VideoCodec, "prores" | "prores-ks" 
   mjpeg: 4,
 };
 
-/**
- * A peak of 1.5 times the mean gives hard scenes enough bits, and still streams over a connection sized for the mean.
- */
-const PEAK_FACTOR = 1.5;
 /** Size of the decoder buffer in seconds at the cap, or at the mean without a cap. Usual for progressive download. */
 const BUFFER_SECONDS = 2;
 
@@ -48,6 +46,22 @@ export function defaultBitrateKbps(codec: BitrateCodec, activeArea: Size): numbe
   const scale = (activeArea.width * activeArea.height) / REFERENCE_PIXELS;
   const h264Kbps = Math.max(REFERENCE_KBPS, REFERENCE_KBPS * scale ** PIXEL_POWER);
   return Math.round((h264Kbps * BITS_OF_CODEC[codec]) / 50) * 50;
+}
+
+/** Quality of videos without a requested rate (docs/encoding.md has the measurement). */
+const AUTOMATIC_QUALITY = 4;
+
+/**
+ * The rate to encode with. Without a requested rate, an encoder with a rate factor gets a constant quality under the
+ * peaks of the default bitrate: easy videos take fewer bits, and no scene pays for others. Two passes hit a mean.
+ */
+export function encodedRate(
+  { codec, rate, twoPass }: Pick<VideoTrackSpec, "codec" | "rate" | "twoPass">,
+  activeArea: Size,
+): RateTarget {
+  if (!("bitrateKbps" in rate) || rate.bitrateKbps !== null || twoPass || !isVmafCodec(codec)) return rate;
+  const maxrateKbps = rate.maxrateKbps ?? peakKbps(defaultBitrateKbps(codec, activeArea));
+  return { quality: AUTOMATIC_QUALITY, maxrateKbps };
 }
 
 /**
@@ -66,9 +80,9 @@ export const meanArguments = (
   maxrateKbps: number | null,
   { maxBufferKbit = Infinity, share = 1 }: { maxBufferKbit?: number; share?: number } = {},
 ): string[] => [
-  ...["-b:v", `${Math.round(Math.min(kbps * share, maxrateKbps ?? kbps * PEAK_FACTOR))}k`],
+  ...["-b:v", `${Math.round(Math.min(kbps * share, maxrateKbps ?? peakKbps(kbps)))}k`],
   ...(maxrateKbps === null
-    ? peakArguments(Math.round(kbps * PEAK_FACTOR), kbps * BUFFER_SECONDS, maxBufferKbit)
+    ? peakArguments(peakKbps(kbps), kbps * BUFFER_SECONDS, maxBufferKbit)
     : capArguments(maxrateKbps, maxBufferKbit)),
 ];
 

@@ -29,22 +29,13 @@ export function vp9Arguments(options: VideoEncodeOptions): string[] {
   return [...speed, ...rateArguments("libvpx-vp9", options), ...keyframeArguments(options), ...passArguments(options)];
 }
 
-/**
- * SVT-AV1 supports a cap only with constant quality, so a cap without a requested mean gets the middle quality. SVT-AV1
- * keeps a requested mean without a cap.
- */
+/** SVT-AV1 supports a cap only with constant quality. It keeps a requested mean without a cap. */
 export function svtAv1Arguments(options: VideoEncodeOptions): string[] {
   const { rate } = options.spec;
-  const target = hasQualityTarget(rate)
-    ? rate
-    : rate.bitrateKbps === null && rate.maxrateKbps !== null
-      ? { quality: 3, maxrateKbps: rate.maxrateKbps }
-      : null;
   const cap = rate.maxrateKbps === null ? [] : capArguments(rate.maxrateKbps);
-  const rates =
-    target === null
-      ? ["-b:v", `${Math.round(meanKbps(options) * shareOf(options))}k`]
-      : ["-crf", rateFactorText("libsvtav1", target), ...cap];
+  const rates = hasQualityTarget(rate)
+    ? ["-crf", rateFactorText("libsvtav1", rate), ...cap]
+    : ["-b:v", `${Math.round(meanKbps(options) * shareOf(options))}k`];
   // SVT-AV1 rejects more than 240 frames per second, even if only the time base is that fine.
   const fps = options.timing.isVariable ? [`fps-num=${Math.round(options.timing.fps * 1000)}`, "fps-denom=1000"] : [];
   const params = [...fps, ...lightParams(options.light, SVT_AV1)];

@@ -52,16 +52,16 @@ const ROWS: Record<string, string | string[]> = {
   "mkv:flv::quality=1": `${withRate("fps=25")} -map 0:1 -c:v flv -q:v 16 -g 125 ${VFR} ${AAC} ${TAGS} -f matroska 0.mkv`,
   "mkv:vp8::quality=2": `${PLAIN} -map 0:1 ${VPX} -crf 52 -b:v 100M -g 125 ${VFR} ${AAC} ${TAGS} -f matroska 0.mkv`,
   "mkv:vp8::quality=2,maxrate=700k": `${PLAIN} -map 0:1 ${VPX} -crf 52 -b:v 700k -maxrate 700k -bufsize 1400k -g 125 ${VFR} ${AAC} ${TAGS} -f matroska 0.mkv`,
-  mp4: `${PLAIN} -map 0:1 -c:v libx264 -preset medium -b:v 1850k -maxrate 2775k -bufsize 3700k -g 125 ${VFR} ${AAC} ${iso("mp4")}`,
-  "mp4:hevc": `${PLAIN} -map 0:1 -c:v libx265 -preset fast -b:v 1300k -maxrate 1950k -bufsize 2600k -g 125 -x265-params log-level=error -tag:v hvc1 ${VFR} ${AAC} ${iso("mp4")}`,
+  mp4: `${PLAIN} -map 0:1 -c:v libx264 -preset medium -crf 21 -maxrate 2775k -bufsize 5550k -g 125 ${VFR} ${AAC} ${iso("mp4")}`,
+  "mp4:hevc": `${PLAIN} -map 0:1 -c:v libx265 -preset fast -crf 23 -maxrate 1950k -bufsize 3900k -g 125 -x265-params log-level=error -tag:v hvc1 ${VFR} ${AAC} ${iso("mp4")}`,
   "mp4:hevc_10000k::level=40,2pass": [
     `${PLAIN} -c:v libx265 -preset fast -b:v 10000k -maxrate 15000k -bufsize 20000k -g 125 -x265-params log-level=error:level-idc=4.0:pass=1:stats=0-pass.log -tag:v hvc1 ${VFR} -f null -`,
     `${PLAIN} -map 0:1 -c:v libx265 -preset fast -b:v 10000k -maxrate 15000k -bufsize 20000k -g 125 -x265-params log-level=error:level-idc=4.0:pass=2:stats=0-pass.log -tag:v hvc1 ${VFR} ${AAC} ${iso("mp4")}`,
   ],
   webm: `${PLAIN} -map 0:1 ${VPX} -b:v 2400k -maxrate 3600k -bufsize 4800k -g 125 ${VFR} -c:a libvorbis -b:a 128k ${TAGS} -cues_to_front 1 -f webm 0.webm`,
   "webm:vp9::quality=4": `${PLAIN} -map 0:1 -c:v libvpx-vp9 -deadline good -cpu-used 4 -row-mt 1 -crf 32 -b:v 0 -g 125 ${VFR} -c:a libopus -b:a 128k ${TAGS} -cues_to_front 1 -f webm 0.webm`,
-  "webm:vp9_1920x::maxrate=2000k": `${filtered("scale=1920:1080:flags=bicubic", "yuv420p")} -map 0:1 -c:v libvpx-vp9 -deadline good -cpu-used 4 -row-mt 1 -tile-columns 2 -b:v 2000k -maxrate 2000k -bufsize 4000k -g 125 ${VFR} -c:a libopus -b:a 128k ${TAGS} -cues_to_front 1 -f webm 0.webm`,
-  "webm:av1": `${PLAIN} -map 0:1 -c:v libsvtav1 -preset 8 -b:v 1200k -g 125 ${VFR} -c:a libopus -b:a 128k ${TAGS} -cues_to_front 1 -f webm 0.webm`,
+  "webm:vp9_1920x::maxrate=2000k": `${filtered("scale=1920:1080:flags=bicubic", "yuv420p")} -map 0:1 -c:v libvpx-vp9 -deadline good -cpu-used 4 -row-mt 1 -tile-columns 2 -crf 32 -b:v 2000k -maxrate 2000k -bufsize 4000k -g 125 ${VFR} -c:a libopus -b:a 128k ${TAGS} -cues_to_front 1 -f webm 0.webm`,
+  "webm:av1": `${PLAIN} -map 0:1 -c:v libsvtav1 -preset 8 -crf 31 -maxrate 1800k -bufsize 3600k -g 125 ${VFR} -c:a libopus -b:a 128k ${TAGS} -cues_to_front 1 -f webm 0.webm`,
   "webm:av1::2pass": [
     `${PLAIN} -c:v libaom-av1 -cpu-used 6 -row-mt 1 -b:v 1200k -maxrate 1800k -bufsize 2400k -g 125 -pass 1 -passlogfile 0-pass ${VFR} -f null -`,
     `${PLAIN} -map 0:1 -c:v libaom-av1 -cpu-used 6 -row-mt 1 -b:v 1200k -maxrate 1800k -bufsize 2400k -g 125 -pass 2 -passlogfile 0-pass ${VFR} -c:a libopus -b:a 128k ${TAGS} -cues_to_front 1 -f webm 0.webm`,
@@ -72,7 +72,7 @@ const ROWS: Record<string, string | string[]> = {
   avi: `${withRate("fps=25:start_time=0")} -map 0:1 -c:v mpeg4 -b:v 3100k -maxrate 4650k -bufsize 6200k -g 125 -tag:v XVID ${VFR} -c:a libmp3lame -af ${filledFromZero()} -b:a 128k ${TAGS} -f avi 0.avi`,
   "avi:::quality=4": `${withRate("fps=25:start_time=0")} -map 0:1 -c:v mpeg4 -q:v 5 -g 125 -tag:v XVID ${VFR} -c:a libmp3lame -af ${filledFromZero()} -b:a 128k ${TAGS} -f avi 0.avi`,
   "avi:::quality=4,maxrate=1500k": `${withRate("fps=25:start_time=0")} -map 0:1 -c:v mpeg4 -qmin 5 -b:v 1500k -maxrate 1500k -bufsize 3000k -g 125 -tag:v XVID ${VFR} -c:a libmp3lame -af ${filledFromZero()} -b:a 128k ${TAGS} -f avi 0.avi`,
-  "avi:h264": `${withRate("fps=25:start_time=0")} -map 0:1 -c:v libx264 -preset medium -b:v 1850k -maxrate 2775k -bufsize 3700k -g 125 -bf 0 ${VFR} -c:a libmp3lame -af ${filledFromZero()} -b:a 128k ${TAGS} -f avi 0.avi`,
+  "avi:h264": `${withRate("fps=25:start_time=0")} -map 0:1 -c:v libx264 -preset medium -crf 21 -maxrate 2775k -bufsize 5550k -g 125 -bf 0 ${VFR} -c:a libmp3lame -af ${filledFromZero()} -b:a 128k ${TAGS} -f avi 0.avi`,
   "mpegts:mpeg2video:mp2": `${withRate("fps=25")} -map 0:1 -c:v mpeg2video -b:v 3650k -maxrate 5475k -bufsize 7300k -g 13 -bf 2 ${VFR} -c:a mp2 -b:a 128k ${TAGS} -f mpegts 0.ts`,
   "mkv:mpeg2video_1920x::quality=3": `${filtered("fps=25,scale=1920:1080:flags=bicubic", "yuv420p")} -map 0:1 -c:v mpeg2video -q:v 6 -g 13 -bf 2 ${VFR} ${AAC} ${TAGS} -f matroska 0.mkv`,
   "mkv:mjpeg::pix_fmt=yuv422p": `-filter_complex [0:0]fps=25,scale=1280:720:flags=bicubic,format=gbrp,setsar=1,scale=out_color_matrix=bt601:out_range=pc,format=yuvj422p[v0] -map [v0] -map 0:1 -c:v mjpeg -b:v 7350k -maxrate 11025k -bufsize 14700k ${VFR} ${AAC} ${TAGS} -f matroska 0.mkv`,
@@ -83,14 +83,14 @@ const ROWS: Record<string, string | string[]> = {
   "mov:dnxhd_640x": `${filtered("fps=25,scale=640:360:flags=bicubic", "yuv422p")} -map 0:1 -c:v dnxhd -profile:v dnxhr_sq ${VFR} ${AAC} ${iso("mov")}`,
   "mov:dnxhd::quality=5": `${filtered("fps=25,scale=1280:720:flags=bicubic", "yuv422p10le")} -map 0:1 -c:v dnxhd -profile:v dnxhr_hqx ${VFR} ${AAC} ${iso("mov")}`,
   flv: `${withRate("fps=25")} -map 0:1 -c:v flv -b:v 3500k -maxrate 5250k -bufsize 7000k -g 125 ${VFR} -c:a libmp3lame -b:a 128k ${TAGS} -flvflags add_keyframe_index -f flv 0.flv`,
-  "flv:h264": `${withRate("fps=25")} -map 0:1 -c:v libx264 -preset medium -b:v 1850k -maxrate 2775k -bufsize 3700k -g 125 ${VFR} -c:a libmp3lame -b:a 128k ${TAGS} -flvflags add_keyframe_index -f flv 0.flv`,
+  "flv:h264": `${withRate("fps=25")} -map 0:1 -c:v libx264 -preset medium -crf 21 -maxrate 2775k -bufsize 5550k -g 125 ${VFR} -c:a libmp3lame -b:a 128k ${TAGS} -flvflags add_keyframe_index -f flv 0.flv`,
   "3gp": `-filter_complex [0:0]fps=25,scale=352:198:flags=bicubic,format=yuv420p,pad=352:288:0:44,setsar=1[v0] -map [v0] -map 0:1 -c:v h263 -b:v 1900k -maxrate 2850k -bufsize 3800k -g 125 ${VFR} -c:a aac -b:a 32k ${iso("3gp")}`,
   "3gp:h263_1280x:amr-nb": `-filter_complex [0:0]fps=25,scale=1408:792:flags=bicubic,format=yuv420p,pad=1408:1152:0:180,setsar=1[v0] -map [v0] -map 0:1 -c:v h263 -b:v 4000k -maxrate 6000k -bufsize 8000k -g 125 ${VFR} -c:a libopencore_amrnb -af aformat=sample_fmts=fltp,aformat=channel_layouts=mono,alimiter=limit=0.944:level=0 -b:a 12.2k -ar 8000 ${iso("3gp")}`,
   asf: `${withRate("fps=25")} -map 0:1 -c:v wmv2 -b:v 3650k -maxrate 5475k -bufsize 7300k -g 125 ${VFR} -c:a wmav2 -b:a 128k ${TAGS} -f asf 0.asf`,
-  "mp4:::frag": `${PLAIN} -map 0:1 -c:v libx264 -preset medium -b:v 1850k -maxrate 2775k -bufsize 3700k -g 125 ${VFR} ${AAC} -map_chapters -1 -movflags +frag_keyframe+empty_moov+default_base_moof+delay_moov -write_tmcd 0 -movie_timescale 48000 -f mp4 0.mp4`,
+  "mp4:::frag": `${PLAIN} -map 0:1 -c:v libx264 -preset medium -crf 21 -maxrate 2775k -bufsize 5550k -g 125 ${VFR} ${AAC} -map_chapters -1 -movflags +frag_keyframe+empty_moov+default_base_moof+delay_moov -write_tmcd 0 -movie_timescale 48000 -f mp4 0.mp4`,
   "mp4:x:flac": `-map 0:1 -c:a flac -strict experimental ${iso("mp4")}`,
   "mp4:x:aac:frag": `-map 0:1 ${AAC} -map_chapters -1 -movflags +empty_moov+default_base_moof+delay_moov -frag_duration 2000000 -write_tmcd 0 -movie_timescale 48000 -f mp4 0.mp4`,
-  "mkv:::metadata=0": `${PLAIN} -map 0:1 -c:v libx264 -preset medium -b:v 1850k -maxrate 2775k -bufsize 3700k -g 125 ${VFR} ${AAC} -map_chapters -1 -map_metadata -1 -map_metadata:s -1 -fflags +bitexact -flags +bitexact -f matroska 0.mkv`,
+  "mkv:::metadata=0": `${PLAIN} -map 0:1 -c:v libx264 -preset medium -crf 21 -maxrate 2775k -bufsize 5550k -g 125 ${VFR} ${AAC} -map_chapters -1 -map_metadata -1 -map_metadata:s -1 -fflags +bitexact -flags +bitexact -f matroska 0.mkv`,
   "mp4:::vprofile=high10,level=41,pix_fmt=yuv420p10le,maxrate=9000k,quality=2": `${filtered("scale=1280:720:flags=bicubic", "yuv420p10le")} -map 0:1 -c:v libx264 -preset medium -crf 28 -maxrate 9000k -bufsize 18000k -g 125 -profile:v high10 -level 4.1 ${VFR} ${AAC} ${iso("mp4")}`,
   "webm:::2pass": [
     `${PLAIN} ${VPX} -b:v 2400k -maxrate 3600k -bufsize 4800k -g 125 -pass 1 -passlogfile 0-pass ${VFR} -f null -`,
@@ -102,7 +102,7 @@ const ROWS: Record<string, string | string[]> = {
   aac: `-map 0:1 -c:a aac -af aresample=async=1:min_hard_comp=0.015 -b:a 128k ${TAGS} -f adts 0.aac`,
   "mp4:copy:copy": `-map 0:0 -map 0:1 -c:v copy -c:a copy ${iso("mp4")}`,
   "mkv:copy:ac3": `-map 0:0 -map 0:1 -c:v copy -c:a ac3 -b:a 128k ${TAGS} -f matroska 0.mkv`,
-  "mp4:15fps": `${withRate("fps=15")} -map 0:1 -c:v libx264 -preset medium -b:v 1850k -maxrate 2775k -bufsize 3700k -g 75 ${VFR} ${AAC} ${iso("mp4")}`,
+  "mp4:15fps": `${withRate("fps=15")} -map 0:1 -c:v libx264 -preset medium -crf 21 -maxrate 2775k -bufsize 5550k -g 75 ${VFR} ${AAC} ${iso("mp4")}`,
 };
 
 test.each(Object.entries(ROWS))("%s", (format, runs) => {
@@ -311,7 +311,7 @@ describe("hardware", () => {
     [
       "mp4",
       on("nvenc"),
-      `${NV12} -map 0:1 -c:v h264_nvenc -preset p5 -tune hq -rc vbr -spatial-aq 1 -b:v 1850k -maxrate 2775k -bufsize 3700k -g 125 ${end}`,
+      `${NV12} -map 0:1 -c:v h264_nvenc -preset p5 -tune hq -rc vbr -spatial-aq 1 -cq 24 -b:v 0 -maxrate 2775k -bufsize 5550k -g 125 ${end}`,
     ],
     [
       "mp4:hevc::quality=4,maxrate=900k,vprofile=main",

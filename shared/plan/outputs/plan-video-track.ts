@@ -6,6 +6,7 @@ import { type ChunkVideo, chunkVideo, type VideoSpan } from "../chunks/chunk-vid
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import type { Filter } from "../command/filter-graph.ts";
 import { quoted } from "../command/filter-text.ts";
+import { encodedRate } from "../encoders/bitrates.ts";
 import { encoderFailure, type VideoEncoder, videoEncoders } from "../encoders/choose-encoder.ts";
 import { dnxhdFailure, h263Size } from "../encoders/codec-frame-sizes.ts";
 import { type HardwareDevice, uploadFilters } from "../encoders/hardware.ts";
@@ -82,7 +83,8 @@ export function planVideoTrack(request: VideoTrackRequest): Result<PlannedVideoT
   const hdr = isHdr(tags) ? tags : null;
   const light = hdr && track.color.light;
   const gridSeconds = request.gridSeconds ?? null;
-  const options = { spec: video, container, frame, activeArea, timing, light, gridSeconds, chunk: input.chunkOptions };
+  const spec = { ...video, rate: encodedRate(video, activeArea) };
+  const options = { spec, container, frame, activeArea, timing, light, gridSeconds, chunk: input.chunkOptions };
   const encoding = hardware
     ? inHardware(hardware, options)
     : inSoftware(options, request.span?.passLog ?? `${output.index}-pass`, capabilities);

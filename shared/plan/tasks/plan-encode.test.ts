@@ -57,7 +57,7 @@ const ROWS: Row[] = [
     outputs: [{ format: "mp4:480p" }],
     argv:
       `-filter_complex [0:0]scale=854:480:flags=bicubic,format=yuv420p,setsar=1[v0] ` +
-      `-map [v0] -map 0:1 ${X264} -b:v 1000k -maxrate 1500k -bufsize 2000k -g 150 -fps_mode vfr -c:a aac -b:a 128k ${TAIL} 0.mp4`,
+      `-map [v0] -map 0:1 ${X264} -crf 21 -maxrate 1500k -bufsize 3000k -g 150 -fps_mode vfr -c:a aac -b:a 128k ${TAIL} 0.mp4`,
     frames: 1798,
     durationMs: 60_000,
   },
@@ -72,7 +72,7 @@ const ROWS: Row[] = [
     argv:
       `-filter_complex [0:0]scale=1280:720:flags=bicubic,format=yuv420p,setsar=1[v2] -filter_complex [0:0]fps=24,scale=320:180:flags=bicubic,format=yuv420p,pad=320:240:0:30,setsar=1[v1] -filter_complex [0:0]${selects("clip(ceil((T-10.000437)/20),0,3)", 3)}` +
       `scale=300:169:flags=bicubic,format=gbrp,pad=300:300:0:65,${TO_JPEG}[v0]${decodedUntil(50.1)}` +
-      `-map [v2] -map 0:1 ${X264} -b:v 2000k -maxrate 3000k -bufsize 4000k -g 150 -fps_mode vfr ` +
+      `-map [v2] -map 0:1 ${X264} -crf 21 -maxrate 3000k -bufsize 6000k -g 150 -fps_mode vfr ` +
       `-c:a aac -af aformat=sample_fmts=fltp,aformat=channel_layouts=mono,alimiter=limit=0.944:level=0 -b:a 64k -ar 44100 ${TAIL} 2.mp4 ` +
       `-map [v1] ${X264} -crf 28 -maxrate 400k -bufsize 800k -g 120 -fps_mode vfr -t 2.5 ${TAIL} 1.mp4 ` +
       `-map [v0] -frames:v 3 ${JPEG} 0-%05d.jpg${DECODED}`,
@@ -91,7 +91,7 @@ const ROWS: Row[] = [
     argv:
       "-filter_complex [0:3]select='isnan(prev_selected_t)+gte(t-prev_selected_t,0.000999)'," +
       `scale=1024:576:flags=bicubic,format=yuv420p,setsar=1[v0] -map [v0] -map 0:2 ${X264} ` +
-      `-b:v 1300k -maxrate 1950k -bufsize 2600k -g 125 -x264-params fps=24.9 -fps_mode vfr -enc_time_base:v 1/90000 ` +
+      `-crf 21 -maxrate 1950k -bufsize 3900k -g 125 -x264-params fps=24.9 -fps_mode vfr -enc_time_base:v 1/90000 ` +
       `-c:a aac -b:a 128k ${TAIL} 0.mp4`,
     frames: 1494,
     durationMs: 60_000,
@@ -102,7 +102,7 @@ const ROWS: Row[] = [
     outputs: [{ format: "mp4:240p" }],
     argv:
       `-filter_complex [0:0]scale=136:240:flags=bicubic,format=yuv420p,setsar=1[v0] -map [v0] ${X264} ` +
-      `-b:v 500k -maxrate 750k -bufsize 1000k -g 150 -fps_mode vfr ${TAIL} 0.mp4`,
+      `-crf 21 -maxrate 750k -bufsize 1500k -g 150 -fps_mode vfr ${TAIL} 0.mp4`,
     frames: 300,
     durationMs: 10_010,
     isRotated: true,
@@ -134,7 +134,7 @@ const ROWS: Row[] = [
       `-filter_complex [0:0]null[ticks] -filter_complex [0:0]scale=426:240:flags=bicubic,format=yuv420p,setsar=1[v0] -filter_complex [0:0]${selects("gt(T-30.000437,0)", 1)}` +
       `scale=1920:1080:flags=bicubic,format=gbrp,${TO_JPEG}[v1]${decodedUntil(30.1)}` +
       `${TICKS} -t 30 -f null - ` +
-      `-map [v0] ${X264} -b:v 500k -maxrate 750k -bufsize 1000k -g 150 -fps_mode vfr -t 5 ${TAIL} 0.mp4 ` +
+      `-map [v0] ${X264} -crf 21 -maxrate 750k -bufsize 1500k -g 150 -fps_mode vfr -t 5 ${TAIL} 0.mp4 ` +
       `-map [v1] -frames:v 1 ${JPEG} 1-%05d.jpg${DECODED}`,
     frames: 899,
     durationMs: 30_000,

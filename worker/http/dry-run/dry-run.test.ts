@@ -34,12 +34,16 @@ describe("POST /v2/jobs?dry_run=true", () => {
         {
           key: "mp4:240p",
           type: "video",
-          format: expect.stringMatching(/^mp4:0x240_500k/),
+          format: expect.stringMatching(/^mp4:0x240::maxrate=750k/),
           path: "out/240p.mp4",
           url: "http://127.0.0.1:9/bucket/out/240p.mp4",
           spec: {
             container: "mp4",
-            video: { codec: "h264", size: { width: null, height: 240 }, rate: { bitrate_kbps: 500 } },
+            video: {
+              codec: "h264",
+              size: { width: null, height: 240 },
+              rate: { bitrate_kbps: null, maxrate_kbps: 750 },
+            },
             audio: { codec: "aac", bitrate_kbps: 128, sample_rate_hz: null },
             duration_ms: null,
           },
@@ -174,7 +178,8 @@ describe("POST /v2/jobs?dry_run=true", () => {
 
   it.each<[string, object, string, number?]>([
     ["mp4:720p_2000k", {}, "bitrate", 2128 * 60],
-    ["mp4::x", {}, "bitrate", 3350 * 60],
+    ["mp4::x", {}, "quality", 3350 * 60],
+    ["mp4::x:2pass", {}, "bitrate", 3350 * 60],
     ["mp4::x:quality=5,maxrate=1000k", {}, "maxrate", 1000 * 60],
     ["mp4::x:quality=2", {}, "quality", 1842.5 * 60],
     ["mp4:x:96k", { offset: 50, duration: 30 }, "bitrate", 96 * 10],

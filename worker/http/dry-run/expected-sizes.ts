@@ -2,7 +2,7 @@
 import type { ExpectedSize } from "#shared/api/job-responses.ts";
 import type { AudioTrackSpec, VideoTrackSpec } from "#shared/format/format-spec.ts";
 import type { VideoOutput } from "#shared/job/output-spec.ts";
-import { defaultBitrateKbps, isBitrateCodec } from "#shared/plan/encoders/bitrates.ts";
+import { defaultBitrateKbps, encodedRate, isBitrateCodec } from "#shared/plan/encoders/bitrates.ts";
 import { fitGeometry } from "#shared/plan/filters/frame-geometry.ts";
 import type { PlannedOutput } from "#shared/plan/outputs/output-plan.ts";
 import type { Size } from "#shared/plan/source/frame-size.ts";
@@ -16,7 +16,9 @@ type Rate = { readonly kbps: number; readonly basis: ExpectedSize["basis"] } | n
 /** Bitrates of the quality steps 1 to 5 as multiples of the default bitrate: about a factor of two for two steps. */
 const QUALITY_FACTORS = [1, 0.4, 0.55, 0.75, 1, 1.5];
 
-function videoRate({ codec, rate }: Pick<VideoTrackSpec, "codec" | "rate">, area: Size): Rate {
+function videoRate(video: VideoTrackSpec, area: Size): Rate {
+  const { codec } = video;
+  const rate = encodedRate(video, area);
   if ("bitrateKbps" in rate && rate.bitrateKbps !== null) return { kbps: rate.bitrateKbps, basis: "bitrate" };
   if (!isBitrateCodec(codec)) return null;
   const kbps = defaultBitrateKbps(codec, area) * ("quality" in rate ? (QUALITY_FACTORS[rate.quality] ?? 1) : 1);

@@ -1,0 +1,87 @@
+// Compares the rate control of a format without a bitrate with the default bitrate as a mean, and with ffmpeg's defaults.
+// `node local/bootstrap.mjs bench/rate-control.ts 360p FILE...` prints the bytes and the VMAF of each.
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { PRESETS } from "#shared/format/presets.ts";
+import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
+import { planEncode } from "#shared/plan/tasks/plan-encode.ts";
+import { parseOutputs } from "#shared/request/outputs/outputs-section.ts";
+import { locateFfmpeg } from "../encoder-node/ffmpeg/discover/locate.ts";
+import { probeFile } from "../encoder-node/source/probe/probe.ts";
+import { timed } from "./target-quality/encodes.ts";
+
+type Score = { readonly bytes: number; readonly mean: number; readonly p5: number; readonly p1: number };
+
+const [preset = "360p", ...files] = process.argv.slice(2);
+const mean = PRESETS.get(preset)?.bitrateKbps;
+if (!mean || files.length === 0) throw new Error("Usage: bench/rate-control.ts PRESET FILE ...");
+
+const { ffmpeg, ffprobe } =
+  // Builds of distributions lack libvmaf.
+  await locateFfmpeg({ ...process.env, PATH: "" });
+const folder = await mkdtemp(join(tmpdir(), "copra-rates-"));
+
+/** The frames that the encoder gets, without loss: the size of the preset, at most six seconds. */
+async function reference(file: string): Promise<string> {
+  const size = PRESETS.get(preset)?.size.height ?? 360;
+  const box = `${Math.round((size * 16) / 9 / 2) * 2}:${size}`;
+  const fitted = `scale=${box}:force_original_aspect_ratio=decrease,pad=${box}:-1:-1,setsar=1,format=yuv420p`;
+  const path = join(folder, "reference.mkv");
+  const lossless = ["-c:v", "libx264", "-qp", "0", "-preset", "ultrafast", "-g", "25"];
+  await timed(ffmpeg, ["-v", "error", "-y", "-i", file, "-t", "6", "-an", "-vf", fitted, ...lossless, path], folder);
+  return path;
+}
+
+/** Encodes as a node does. */
+async function encode(source: string, format: string): Promise<string> {
+  const parsed = parseOutputs({ [format]: { path: "/x" } }, "none");
+  if (!parsed.ok) throw new Error(parsed.error.message);
+  const probe = await probeFile(ffprobe, source);
+  const { commands } = planEncode({ source, probe, outputs: parsed.value, capabilities: ALL_SOFTWARE });
+  for (const { argv } of commands.flatMap(({ runs }) => runs)) await timed(ffmpeg, argv, folder);
+  return join(folder, commands[0]?.outputs[0]?.files[0] ?? "");
+}
+
+async function encodePlain(source: string): Promise<string> {
+  const path = join(folder, "plain.mp4");
+  await timed(ffmpeg, ["-v", "error", "-y", "-i", source, path], folder);
+  return path;
+}
+
+/** Compares by frame number: containers round times differently. */
+async function score(file: string, source: string): Promise<Score> {
+  const numbered = "setpts=N/25/TB";
+  const measure = "libvmaf=n_threads=2:log_fmt=json:log_path=log.json";
+  const graph = `[0:v]${numbered}[a];[1:v]${numbered}[b];[a][b]${measure}`;
+  await timed(ffmpeg, ["-v", "error", "-i", file, "-i", source, "-lavfi", graph, "-f", "null", "-"], folder);
+  const log = JSON.parse(await readFile(join(folder, "log.json"), "utf8")) as {
+    frames: { metrics: { vmaf: number } }[];
+  };
+  // The first frame has no motion score.
+  const scores = log.frames
+    .slice(1)
+    .map(({ metrics }) => metrics.vmaf)
+    .sort((a, b) => a - b);
+  const at = (share: number): number => scores[Math.floor(share * scores.length)] ?? 0;
+  const sum = scores.reduce((total, value) => total + value, 0);
+  return { bytes: (await stat(file)).size, mean: sum / scores.length, p5: at(0.05), p1: at(0.01) };
+}
+
+const printed = ({ bytes, mean, p5, p1 }: Score): string =>
+  `${Math.round(bytes / 1000)} kB, ${[mean, p5, p1].map((value) => value.toFixed(1)).join(" ")}`;
+
+console.log(`| clip | mean ${mean}k | mp4:${preset} | ffmpeg's defaults |\n| --- | --- | --- | --- |`);
+const totals = [0, 0, 0];
+for (const file of files) {
+  const source = await reference(file);
+  const scores: Score[] = [];
+  for (const format of [`mp4:${preset}_${mean}k:x`, `mp4:${preset}:x`]) {
+    scores.push(await score(await encode(source, format), source));
+  }
+  scores.push(await score(await encodePlain(source), source));
+  for (const [index, { bytes }] of scores.entries()) totals[index] = (totals[index] ?? 0) + bytes;
+  console.log(`| ${basename(file)} | ${scores.map(printed).join(" | ")} |`);
+}
+console.log(`| all | ${totals.map((bytes) => `${(bytes / (totals[0] ?? 1)).toFixed(2)} ×`).join(" | ")} |`);
+await rm(folder, { recursive: true, force: true });
