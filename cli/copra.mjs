@@ -2,6 +2,7 @@
 // The program `copra` of this repository: runs cli/main.ts with a suitable Node. Plain JavaScript, so that any Node can
 // parse it.
 import { existsSync } from "node:fs";
+import module from "node:module";
 import { fileURLToPath } from "node:url";
 
 /** The first version that runs TypeScript files without a flag (local/bootstrap.mjs). */
@@ -12,6 +13,8 @@ const isRecent = major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >=
 const isInstalled = existsSync(new URL("../node_modules/commander", import.meta.url));
 
 if (isRecent && isInstalled) {
+  // As in local/bootstrap.mjs: it halves the time to start.
+  module.enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/compile", import.meta.url)));
   await import("./main.ts");
 } else {
   const script = fileURLToPath(new URL("main.ts", import.meta.url));
