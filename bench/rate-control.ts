@@ -51,7 +51,7 @@ async function encodePlain(source: string): Promise<string> {
 
 /** Compares by frame number: containers round times differently. */
 async function score(file: string, source: string): Promise<Score> {
-  const numbered = "setpts=N/25/TB";
+  const numbered = "settb=1/25,setpts=N";
   const measure = "libvmaf=n_threads=2:log_fmt=json:log_path=log.json";
   const graph = `[0:v]${numbered}[a];[1:v]${numbered}[b];[a][b]${measure}`;
   await timed(ffmpeg, ["-v", "error", "-i", file, "-i", source, "-lavfi", graph, "-f", "null", "-"], folder);
