@@ -32,7 +32,7 @@ export type PrepareWork = TargetWork & {
   readonly onEnded: (outputs: readonly Encoded[]) => void;
 };
 
-/** What the plan, the runs and the reports of the outputs need. */
+/** Inputs of the plan, the runs and the reports of the outputs. */
 export type Prepared = TargetWork & {
   /** The outputs to plan, in the order of the request. */
   readonly outputs: readonly OutputSpec[];
@@ -74,35 +74,35 @@ async function attachFiles(measures: readonly Measure[], work: PrepareWork, deps
   const fetching = { folder, ffprobe, allow, signal };
   const marked = outputsFor("watermarks");
   const watermarks = await fetchWatermarks({ ...fetching, urls: marked.flatMap(watermarkUrls) });
-  const shown = await outputTextFiles({ ...work, texts, outputs: outputsFor("texts") }, deps);
+  const text = await outputTextFiles({ ...work, texts, outputs: outputsFor("texts") }, deps);
   const audio = await fetchAudio({ ...fetching, outputs: outputsFor("audio") });
   const captions = await prepareCaptions({ ...work, ...captionReader(texts), outputs: outputsFor("captions") }, deps);
-  for (const [output, note] of captions.notes) addNotes(shown.notes, output, [note]);
+  for (const [output, note] of captions.notes) addNotes(text.notes, output, [note]);
   const failed: FailedOutput[] = [
     ...lackingFiles(marked, watermarkUrls, watermarks),
-    ...shown.failed,
+    ...text.failed,
     ...lackingFiles(outputsFor("audio"), audioUrls, audio),
     ...captions.failed,
   ];
   onEnded(failed);
-  for (const [output, path] of shown.texts) {
-    onEnded([withNote(await textOutput(output, path, deps), shown.notes.get(output))]);
+  for (const [output, path] of text.texts) {
+    onEnded([withNote(await textOutput(output, path, deps), text.notes.get(output))]);
   }
   const remaining = outputs.filter(
     ({ index, type }) => type !== "text" && !failed.some(({ output }) => output === index),
   );
   const { burns } = captions;
   const ready = remaining.map((spec) => {
-    const texted = measures.includes("texts") ? withPackedTexts(spec, shown.packed.get(spec.index)) : spec;
+    const texted = measures.includes("texts") ? withPackedTexts(spec, text.packed.get(spec.index)) : spec;
     return withBitmaps(texted, burns?.bitmaps.get(spec.index));
   });
   return {
     ready,
     watermarks: new Map([...watermarks].flatMap(([url, file]) => (file.ok ? [[url, file.value]] : []))),
     audioFiles: [...audio.values()].flatMap((file) => (file.ok ? [file.value] : [])),
-    textTracks: new Map([...shown.packed].map(([output, { path }]) => [textsName(output), path])),
-    subtitles: shown.subtitles,
-    notes: shown.notes,
+    textTracks: new Map([...text.packed].map(([output, { path }]) => [textsName(output), path])),
+    subtitles: text.subtitles,
+    notes: text.notes,
     burns,
   };
 }

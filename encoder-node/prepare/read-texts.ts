@@ -40,7 +40,7 @@ export type TextSource = ServedSource & {
   readonly folder: string;
 };
 
-/** How tasks read the text of a source. */
+/** Readers of the text of a source. */
 export type SourceTexts = {
   readonly channels: Channels;
   readonly readTexts: ReadTexts;

@@ -112,14 +112,13 @@ export class EncodeRun {
       await writeText(result.files.pathOf(file), text);
     }
     const checked = await mapLimited(outputs, PARALLEL_CHECKS, async (planned) => {
-      const made = await checkOutput(planned, result, this.#deps);
-      return { planned, made };
+      return { planned, encoded: await checkOutput(planned, result, this.#deps) };
     });
-    const failed = checked.flatMap(({ planned, made }) => ("failure" in made ? [planned] : []));
+    const failed = checked.flatMap(({ planned, encoded }) => ("failure" in encoded ? [planned] : []));
     const repeated = softwareNotes(failed, false);
-    const ended = checked.filter(({ made }) => !repeated.has(made.output));
+    const ended = checked.filter(({ encoded }) => !repeated.has(encoded.output));
     this.#receivers.onEncoded(
-      ended.map(({ planned, made }) => withNote(withEncoder(made, planned), notes.get(made.output))),
+      ended.map(({ planned, encoded }) => withNote(withEncoder(encoded, planned), notes.get(encoded.output))),
     );
     const again = failed.filter(({ output }) => repeated.has(output));
     if (again.length > 0) await this.#encode(this.#specsOf(again), repeated);
