@@ -1,7 +1,6 @@
 // Measures the audio of outputs with the parameter `loudness`, and chooses their gains, before they are encoded.
 import type { LoudnessMetadata, LoudnessSpec } from "#shared/job/loudness.ts";
 import { hasTracks, type OutputSpec } from "#shared/job/output-spec.ts";
-import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
 import {
   type ChosenGain,
@@ -27,16 +26,11 @@ import { limitedSeconds, readLoudness } from "#shared/plan/loudness/read-measure
 import { type AudioFile, chooseTracks, type SourceTracks } from "#shared/plan/source/source-tracks.ts";
 import { readEnd, readText } from "../run-files/open-file.ts";
 import { RunFiles } from "../run-files/run-files.ts";
-import type { ServedSource } from "../workspace/read-ranged.ts";
+import type { ServedSource, WorkSource } from "../workspace/read-ranged.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
 import { type RunDeps, runOnSource } from "./run-planned.ts";
 
-export type LoudnessWork = ServedSource & {
-  readonly probe: MediaProbe;
-  readonly audioFiles?: readonly AudioFile[];
-  /** The workspace. */
-  readonly folder: string;
-};
+export type LoudnessWork = WorkSource & { readonly audioFiles?: readonly AudioFile[] };
 
 export type FoundGains = {
   /** The outputs with the gains that were found. */

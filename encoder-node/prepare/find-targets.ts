@@ -15,15 +15,14 @@ import type { Tool } from "../ffmpeg/discover/locate.ts";
 import type { Encoded } from "../outputs/deliver-outputs.ts";
 import { readKeyframeGroups } from "../quality/keyframe-groups.ts";
 import { type SearchDeps, searchRateFactors } from "../quality/search-rate-factor.ts";
+import type { WorkSource } from "../workspace/read-ranged.ts";
 import { type ReadInputs, type RunDeps, runIn } from "./run-planned.ts";
 
-export type TargetWork = ReadInputs & {
-  readonly probe: MediaProbe;
-  /** The workspace. */
-  readonly folder: string;
-  /** The part of the source that is encoded, in ms from the start of the file; absent: all. */
-  readonly range?: { readonly fromMs: number; readonly toMs: number };
-};
+export type TargetWork = ReadInputs &
+  WorkSource & {
+    /** The part of the source that is encoded, in ms from the start of the file; absent: all. */
+    readonly range?: { readonly fromMs: number; readonly toMs: number };
+  };
 
 export type FoundTargets = {
   /** The outputs with the rate factors that were found. */

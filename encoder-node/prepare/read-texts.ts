@@ -4,7 +4,6 @@ import * as z from "zod";
 import { AppError, failureOf } from "#shared/errors.ts";
 import { burnOf, type OutputSpec } from "#shared/job/output-spec.ts";
 import { isChannel } from "#shared/job/subtitles.ts";
-import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { sourceFacts } from "#shared/media/source-facts.ts";
 import { BITMAPS_ORIGIN_MS } from "#shared/plan/filters/burn-in.ts";
 import type { Channels } from "#shared/plan/text/choose-texts.ts";
@@ -27,18 +26,12 @@ import { canvasShape, canvasSize } from "../text/burn-in/bitmap-canvas.ts";
 import type { TrackBitmaps } from "../text/burn-in/burn-files.ts";
 import { isolated } from "../text/parsing/isolated.ts";
 import { readOwnFile } from "../upload/made-file.ts";
-import type { ServedSource } from "../workspace/read-ranged.ts";
+import type { WorkSource } from "../workspace/read-ranged.ts";
 import type { TrackFile } from "./fetch-subtitles.ts";
 import { type RunDeps, runOnSource } from "./run-planned.ts";
 
 /** Returns the file of each track. Throws an AppError with the failure of ffmpeg, and when the signal aborts. */
 export type ReadTexts = (tracks: readonly TextTrack[]) => Promise<(track: TextTrack) => TrackFile>;
-
-export type TextSource = ServedSource & {
-  readonly probe: MediaProbe;
-  /** The workspace. */
-  readonly folder: string;
-};
 
 /** Readers of the text of a source. */
 export type SourceTexts = {
@@ -51,7 +44,7 @@ export type SourceTexts = {
 /** Reads the text that outputs show from the source itself. Throws when the signal aborts. */
 export const sourceTexts = async (
   outputs: readonly OutputSpec[],
-  source: TextSource,
+  source: WorkSource,
   deps: Deps,
 ): Promise<SourceTexts> => ({
   channels: await channelsOf(outputs, source, deps),
@@ -60,7 +53,7 @@ export const sourceTexts = async (
 });
 
 /** Reads all tracks in a single run, except for tracks that were read already. */
-function textReader({ probe, folder, ...inputs }: TextSource, deps: RunDeps): ReadTexts {
+function textReader({ probe, folder, ...inputs }: WorkSource, deps: RunDeps): ReadTexts {
   return async (wanted) => {
     const tracks = wanted.filter((track) => readPath(track) === null);
     const files = await RunFiles.create(folder);
@@ -84,7 +77,7 @@ export const textsIn =
 const MAX_BYTES = 500e6;
 
 /** The channels with captions, read if an output needs them. Throws when the signal aborts. */
-async function channelsOf(outputs: readonly OutputSpec[], source: TextSource, deps: RunDeps): Promise<Channels> {
+async function channelsOf(outputs: readonly OutputSpec[], source: WorkSource, deps: RunDeps): Promise<Channels> {
   if (!outputs.some(readsChannels)) return ok([]);
   try {
     return ok(await readCaptions(source, deps));
@@ -102,7 +95,7 @@ function readsChannels(spec: OutputSpec): boolean {
 }
 
 /** Throws as `ReadTexts` does. */
-async function readCaptions({ probe, folder, ...inputs }: TextSource, deps: RunDeps): Promise<readonly ChannelTrack[]> {
+async function readCaptions({ probe, folder, ...inputs }: WorkSource, deps: RunDeps): Promise<readonly ChannelTrack[]> {
   const run = planCaptions(inputs, probe);
   if (!run) return [];
   const files = await RunFiles.create(folder);
@@ -131,7 +124,7 @@ type Deps = RunDeps & { readonly ffprobe: Tool };
 export type ReadBitmaps = (track: TextTrack) => Promise<TrackBitmaps | null>;
 
 /** Reads each track once. */
-export function bitmapReader(source: TextSource, deps: Deps): ReadBitmaps {
+export function bitmapReader(source: WorkSource, deps: Deps): ReadBitmaps {
   const read = new Map<number, ReturnType<ReadBitmaps>>();
   return (track) => {
     const bitmaps = read.get(track.streamIndex) ?? readBitmaps(track, source, deps);
@@ -140,7 +133,7 @@ export function bitmapReader(source: TextSource, deps: Deps): ReadBitmaps {
   };
 }
 
-async function readBitmaps(track: TextTrack, source: TextSource, deps: Deps): Promise<TrackBitmaps | null> {
+async function readBitmaps(track: TextTrack, source: WorkSource, deps: Deps): Promise<TrackBitmaps | null> {
   const { probe } = source;
   const files = await RunFiles.create(source.folder);
   await runOnSource(source, [planBitmapData(source, probe, track)], files, deps);

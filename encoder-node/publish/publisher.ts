@@ -1,6 +1,6 @@
 // Publishes the streams of a task: packages and uploads them while ffmpeg encodes them. Each run of ffmpeg starts new
 // publications, each in its own folder.
-import type { HttpStreamOutput } from "#shared/job/output-spec.ts";
+import type { OutputSpec } from "#shared/job/output-spec.ts";
 import { streamFolder } from "#shared/job/stream-files.ts";
 import type { PlannedOutput } from "#shared/plan/outputs/output-plan.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
@@ -22,8 +22,8 @@ export type SubtitleFiles = ReadonlyMap<number, readonly SubtitleFile[]>;
 
 export type PublisherDeps = PublicationDeps & { readonly assignment: Assignment };
 
-/** `specs` are the streams of the task. */
-export function openPublisher(specs: readonly HttpStreamOutput[], deps: PublisherDeps): Publisher {
+/** `specs` are the outputs of the task. */
+export function openPublisher(specs: readonly OutputSpec[], deps: PublisherDeps): Publisher {
   const started: Publication[] = [];
   /** The number of publications by output. */
   const runs = new Map<number, number>();
@@ -32,7 +32,7 @@ export function openPublisher(specs: readonly HttpStreamOutput[], deps: Publishe
       const publications = new Map<number, Publication>();
       for (const { stream, ...planned } of outputs) {
         const spec = specs.find(({ index }) => index === planned.output);
-        if (!stream || !spec) continue;
+        if (!stream || spec?.type !== "httpstream") continue;
         const subtitles = subtitleFiles.get(spec.index) ?? [];
         const run = (runs.get(spec.index) ?? 0) + 1;
         runs.set(spec.index, run);

@@ -11,9 +11,9 @@ import { withRangedSource } from "../workspace/read-ranged.ts";
 import { type EncodedTrack, storeTracks } from "../workspace/scratch.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
 
-export function encodeAudio({ probe, outputs, ...task }: TaskOf<"audio">, deps: TaskDeps): Promise<TaskResult> {
+export function encodeAudio(task: TaskOf<"audio">, deps: TaskDeps): Promise<TaskResult> {
   return withRangedSource(task, deps, async (source, rangedDeps) => {
-    const work = { ...source, probe, outputs, onEnded: failOnFailedOutput };
+    const work = { ...source, outputs: task.outputs, onEnded: failOnFailedOutput };
     const prepared = await prepare(["audio", "gains"], work, rangedDeps);
     const { command, failures } = planAudio({ ...prepared, capabilities: deps.capabilities });
     failOnFailedOutput(failures);

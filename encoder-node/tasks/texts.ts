@@ -12,10 +12,11 @@ import { withRangedSource } from "../workspace/read-ranged.ts";
 import { storeTracks } from "../workspace/scratch.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
 
-export function readSourceTexts({ probe, outputs, ...task }: TaskOf<"texts">, deps: TaskDeps): Promise<TaskResult> {
+export function readSourceTexts(task: TaskOf<"texts">, deps: TaskDeps): Promise<TaskResult> {
+  const { probe, outputs } = task;
   return withRangedSource(task, deps, async (source, rangedDeps) => {
     deps.progress("encoding", 0);
-    const { channels, readTexts } = await sourceTexts(outputs, { ...source, probe }, rangedDeps);
+    const { channels, readTexts } = await sourceTexts(outputs, source, rangedDeps);
     if (!channels.ok) throw AppError.from(channels.error);
     const tracks = shownTracks(outputs, probe, channels);
     const fileOf = await readTexts(tracks);

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { AppError } from "#shared/errors.ts";
 import { isFolderUrl } from "#shared/job/folder-url.ts";
 import { messageOf } from "#shared/log.ts";
+import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
 import type { LocatedSource, TaskOf } from "#shared/protocol/tasks.ts";
 import type { LoopbackNetwork } from "../ffmpeg/sandbox/loopback-network.ts";
@@ -16,19 +17,24 @@ import { inWorkspace } from "./workspace.ts";
 /** A source that is read by ranges in `network`, or is a local file without `loopbackOptions`, as the planner takes it. */
 export type ServedSource = Pick<RunInputs, "source" | "loopbackOptions"> & { readonly network?: LoopbackNetwork };
 
-type RangedTask = Pick<TaskOf<"audio">, "source" | keyof LocatedSource>;
+/** A source, its probe, and the workspace of the task that reads it. */
+export type WorkSource = ServedSource & { readonly probe: MediaProbe; readonly folder: string };
+
+type RangedTask = Pick<TaskOf<"audio">, "source" | "probe" | keyof LocatedSource>;
 
 /**
- * Runs work that reads the source of a task, in a workspace `folder`. The signal in its deps aborts when reading the
+ * Runs work that reads the source of a task, in a workspace. The signal in its deps aborts when reading the
  * source fails. That failure is thrown: the result of ffmpeg for an incomplete source is useless.
  */
 export function withRangedSource<Value>(
   task: RangedTask,
   deps: TaskDeps,
-  work: (source: ServedSource & { readonly folder: string }, deps: TaskDeps) => Promise<Value>,
+  work: (source: WorkSource, deps: TaskDeps) => Promise<Value>,
 ): Promise<Value> {
   return inWorkspace(deps.workFolder, async (folder) => {
-    const read = (served: ServedSource, readDeps: TaskDeps): Promise<Value> => work({ ...served, folder }, readDeps);
+    const { probe } = task;
+    const read = (served: ServedSource, readDeps: TaskDeps): Promise<Value> =>
+      work({ ...served, probe, folder }, readDeps);
     if (task.source.from === "origin" && isFolderUrl(task.sourceUrl)) return withLinkedSource(task, deps, read);
     const input = await openRangedSource(task, deps);
     return withServedSource(input, deps, read, (reason) => sourceFailure(task, reason));

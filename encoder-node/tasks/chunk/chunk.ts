@@ -21,13 +21,13 @@ const MORE_PREROLL_MS = 20_000;
 
 /** Every output needs this chunk: the task fails if an output's watermark or captions cannot be fetched. */
 export function chunk(task: TaskOf<"chunk">, deps: TaskDeps): Promise<TaskResult> {
-  const { probe, outputs, chunk: span } = task;
+  const { outputs, chunk: span } = task;
   return withRangedSource(task, deps, async (source, rangedDeps) => {
     const { folder, network } = source;
     const texts = await storedTexts(task.texts ?? [], folder, rangedDeps);
     deps.progress("encoding", 0);
     const startedAt = Date.now();
-    const work = { ...source, probe, outputs, texts, range: rangeOf(task), onEnded: failOnFailedOutput };
+    const work = { ...source, outputs, texts, range: rangeOf(task), onEnded: failOnFailedOutput };
     const prepared = await prepare(["watermarks", "captions", "targets"], work, rangedDeps);
     const request = { ...prepared, chunk: span };
     const { tracks, encoder } = await encodeChunk(request, task.encoder, rangedDeps);

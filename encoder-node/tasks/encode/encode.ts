@@ -1,5 +1,5 @@
 // The task `encode`: make all outputs from one source, and upload each as soon as it is made.
-import { type HttpStreamOutput, hasTracks, type OutputSpec } from "#shared/job/output-spec.ts";
+import { hasTracks, type OutputSpec } from "#shared/job/output-spec.ts";
 import { planCleanCopy } from "#shared/plan/outputs/plan-clean-copy.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
@@ -18,7 +18,7 @@ import {
 } from "../../source/probe/check-streams.ts";
 import { probeSource } from "../../source/probe/probe-source.ts";
 import { readOwnFile } from "../../upload/made-file.ts";
-import type { ServedSource } from "../../workspace/read-ranged.ts";
+import type { ServedSource, WorkSource } from "../../workspace/read-ranged.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { inWorkspace } from "../../workspace/workspace.ts";
 import { EncodeRun } from "./encode-run.ts";
@@ -37,8 +37,8 @@ export function encode(task: TaskOf<"encode">, deps: TaskDeps): Promise<TaskResu
   );
 }
 
-/** The source as it is read, and the outputs to make of it in the workspace `folder`. */
-type Work = ServedSource & Pick<TaskOf<"encode">, "probe" | "outputs"> & { readonly folder: string };
+/** The source as it is read, and the outputs to make of it. */
+type Work = WorkSource & Pick<TaskOf<"encode">, "outputs">;
 
 async function encodeSource(work: Work, releaseSource: () => void, sourceDeps: TaskDeps): Promise<TaskResult> {
   const useless = new AbortController();
@@ -46,7 +46,7 @@ async function encodeSource(work: Work, releaseSource: () => void, sourceDeps: T
   // Checked while ffmpeg starts. Nothing is stored before the check has ended.
   const verified = verify(work, deps);
   verified.catch((error: unknown) => useless.abort(error));
-  const publisher = openPublisher(work.outputs.filter(isStream), deps);
+  const publisher = openPublisher(work.outputs, deps);
   const uploads = openEarlyUploads(verified, deps);
   const delivery = openDelivery(work.outputs.length, deps, verified);
   try {
@@ -67,8 +67,6 @@ async function encodeSource(work: Work, releaseSource: () => void, sourceDeps: T
     await Promise.all([publisher.stop(), uploads.stop(), delivery.stop()]);
   }
 }
-
-const isStream = (spec: OutputSpec): spec is HttpStreamOutput => spec.type === "httpstream";
 
 const checkedSource = ({ source: path, loopbackOptions: loopback, network }: ServedSource): CheckedSource => ({
   path,

@@ -1,6 +1,5 @@
 // The task `join`: join the chunks of a video, add the audio, and upload the outputs.
 import { rename } from "node:fs/promises";
-import type { HttpStreamOutput, OutputSpec } from "#shared/job/output-spec.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import type { PlannedCommand } from "#shared/plan/outputs/output-plan.ts";
 import { planJoin } from "#shared/plan/tasks/plan-join.ts";
@@ -25,7 +24,7 @@ import { endMs, type JoinedChunk, type JoinedTracks, joinTracks } from "./join-t
 
 export function join(task: TaskOf<"join">, deps: TaskDeps): Promise<TaskResult> {
   return inWorkspace(deps.workFolder, async (folder) => {
-    const publisher = openPublisher(task.outputs.filter(isStream), deps);
+    const publisher = openPublisher(task.outputs, deps);
     // Only the end of the task shows if the video is complete, so no output is reported earlier.
     const delivery = openDelivery(task.outputs.length, { ...deps, report: async () => false });
     try {
@@ -47,8 +46,6 @@ function withQuality(report: Encoded, { qualities }: JoinedTracks): Encoded {
     : report;
 }
 
-const isStream = (spec: OutputSpec): spec is HttpStreamOutput => spec.type === "httpstream";
-
 type JoinWork = { readonly task: TaskOf<"join">; readonly folder: string; readonly publisher: Publisher };
 type Joined = { readonly tracks: JoinedTracks; readonly encoded: readonly Encoded[] };
 
@@ -56,7 +53,8 @@ async function joinOutputs({ task, folder, publisher }: JoinWork, deps: TaskDeps
   const encoded: Encoded[] = [];
   const onEnded = (ended: readonly Encoded[]): void => void encoded.push(...ended);
   const texts = await storedTexts(task.texts ?? [], folder, deps);
-  const prepared = await prepare(["texts"], { ...task, source: "", folder, texts, onEnded }, deps);
+  const work = { source: "", probe: task.probe, outputs: task.outputs, folder, texts, onEnded };
+  const prepared = await prepare(["texts"], work, deps);
   const { outputs, subtitles } = prepared;
   const growing = isGrowing(task);
   // Nothing is encoded here, so the capabilities of this node do not matter.
@@ -72,14 +70,13 @@ async function joinOutputs({ task, folder, publisher }: JoinWork, deps: TaskDeps
   );
   const early = earlyRuns(growing ? commands : [], files, deps);
   try {
-    const work = { task, outputs, folder: files.folder, chunkFolder: folder, onBegun: early.start };
-    const tracks = await joinTracks(work, deps);
+    const joining = { task, outputs, folder: files.folder, chunkFolder: folder, onBegun: early.start };
+    const tracks = await joinTracks(joining, deps);
     early.complete();
     for (const [at, command] of commands.entries()) {
-      const onProgress: OnRuns = (done, rate) => deps.progress("encoding", (at + done) / commands.length, rate);
-      const run = (): Promise<RunFailure | null> =>
-        early.of(command) ??
-        runAll(command.runs, files, (done, rate) => onProgress(done / command.runs.length, rate), deps);
+      const onProgress: OnRuns = (done, rate) =>
+        deps.progress("encoding", (at + done / command.runs.length) / commands.length, rate);
+      const run = () => early.of(command) ?? runAll(command.runs, files, onProgress, deps);
       const finished = await finishOutput(command, { specs: outputs, files, publications }, run, deps);
       encoded.push(...finished.map(prepared.describe));
     }
