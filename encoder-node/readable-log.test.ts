@@ -5,12 +5,7 @@ const line = (level: string, fields: object): string =>
   JSON.stringify({ time: new Date(2026, 10, 26, 9, 5, 7).toISOString(), level, message: "task completed", ...fields });
 
 it.each<[string, string, object, string]>([
-  [
-    "values",
-    "info",
-    { kind: "encode", durationMs: 12, error: null },
-    "09:05:07  task completed  kind=encode durationMs=12",
-  ],
+  ["values", "info", { kind: "encode", tookMs: 12, error: null }, "09:05:07  task completed  kind=encode tookMs=12"],
   ["the level of a warning", "warn", { code: "node_failed" }, "09:05:07  WARN task completed  code=node_failed"],
   [
     "text of others, without what a terminal obeys",

@@ -43,7 +43,7 @@ const uploadsOf = (files: unknown) => ({ token: "t", files });
 const encoded = (report: unknown) => ({ kind: "encode", outputs: [report] });
 const encoder = (length: number) => encoded({ ...MADE, encoder: "e".repeat(length) });
 const failed = (output: number) => encoded({ ...FAILED, output });
-const boundaries = (changes: object) => ({ ...BOUNDARIES, ...changes });
+const bounds = (changes: object) => ({ ...BOUNDARIES, ...changes });
 const sized = (sizeBytes: number) => uploadsOf([file({ sizeBytes })]);
 const streams = (count: number) => ({ ...PROBE, streams: many(count, { index: 0 }) });
 const stream = (changes: object) => ({ ...PROBE, streams: [{ index: 0, ...changes }] });
@@ -97,24 +97,14 @@ const ROWS: [name: string, schema: z.ZodType, most: unknown, beyond: unknown][] 
   ["frames of a track", ScratchTrack, { ...TRACK, frames: MAX_FRAMES }, { ...TRACK, frames: MAX_FRAMES + 1 }],
   ["a track's size", ScratchTrack, { ...TRACK, sizeBytes: MAX_FILE_BYTES }, { ...TRACK, sizeBytes: 9e15 }],
   ["a track's output", ScratchTrack, { ...TRACK, output: 9999 }, { ...TRACK, output: 10_000 }],
-  ["joined frames", ChunkBoundaryCheck, boundaries({ framesJoined: MAX_FRAMES }), boundaries({ framesJoined: 1e15 })],
-  [
-    "planned frames",
-    ChunkBoundaryCheck,
-    boundaries({ framesPlanned: MAX_FRAMES }),
-    boundaries({ framesPlanned: 1e15 }),
-  ],
-  [
-    "an error in time",
-    ChunkBoundaryCheck,
-    boundaries({ largestErrorUs: WEEK_US }),
-    boundaries({ largestErrorUs: 1e300 }),
-  ],
+  ["joined frames", ChunkBoundaryCheck, bounds({ framesJoined: MAX_FRAMES }), bounds({ framesJoined: 1e15 })],
+  ["planned frames", ChunkBoundaryCheck, bounds({ framesPlanned: MAX_FRAMES }), bounds({ framesPlanned: 1e15 })],
+  ["a time error", ChunkBoundaryCheck, bounds({ largestErrorUs: WEEK_US }), bounds({ largestErrorUs: 1e300 })],
   [
     "video without audio",
     ChunkBoundaryCheck,
-    boundaries({ videoOverAudioMs: -1000 }),
-    boundaries({ videoOverAudioMs: -1e300 }),
+    bounds({ videoOverAudioMs: -1000 }),
+    bounds({ videoOverAudioMs: -1e300 }),
   ],
   ["a source's size", RangedSource, origin(MAX_FILE_BYTES), origin(9e15)],
   ["a source's pieces", RangedSource, pieces(10_000), pieces(10_001)],

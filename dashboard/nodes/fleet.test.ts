@@ -30,18 +30,10 @@ const node = (changes: Partial<Node> = {}): Node => ({
 describe("notes of a node", () => {
   it.each<[string, Partial<Node>, string[]]>([
     ["nothing unusual", {}, []],
-    [
-      "what it cannot reach",
-      { not_ready: ["Cannot reach http://10.0.0.5:9000"] },
-      ["Cannot reach http://10.0.0.5:9000"],
-    ],
+    ["what it cannot reach", { not_ready: ["Cannot reach http://10.0.0.5"] }, ["Cannot reach http://10.0.0.5"]],
     ["failures", { score: 0.4 }, ["40 % of its last jobs failed by its fault"]],
     ["a full disk", { disk: { free_bytes: 3e9, total_bytes: 2e10 } }, ["Little disk: 3 GB free"]],
-    [
-      "a large disk that is nearly full",
-      { disk: { free_bytes: 4e10, total_bytes: 1e12 } },
-      ["Little disk: 40 GB free"],
-    ],
+    ["a large, nearly full disk", { disk: { free_bytes: 4e10, total_bytes: 1e12 } }, ["Little disk: 40 GB free"]],
     [
       "another ffmpeg",
       { ffmpeg: "5.1" },

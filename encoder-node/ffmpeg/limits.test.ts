@@ -6,12 +6,7 @@ const HOUR_MS = 3_600_000;
 const machine: Machine = { cpus: 2, memoryBytes: 16 * GIB, freeBytes: 100 * GIB };
 
 it.each<[string, Work, Partial<Machine>, object]>([
-  [
-    "a short video",
-    { durationMs: 10_000 },
-    {},
-    { wallMs: HOUR_MS + 2e6, fileBytes: 2 * GIB + 3e9, exceededByFile: "file" },
-  ],
+  ["a clip", { durationMs: 10_000 }, {}, { wallMs: HOUR_MS + 2e6, fileBytes: 2 * GIB + 3e9, exceededByFile: "file" }],
   ["a video of a year", { durationMs: 8760 * HOUR_MS }, {}, { wallMs: 7 * 24 * HOUR_MS, exceededByFile: "disk" }],
   ["a video of unknown length", {}, {}, { wallMs: 48 * HOUR_MS, fileBytes: 99.5 * GIB, exceededByFile: "disk" }],
   ["CPU time", { durationMs: 0 }, { cpus: 8 }, { cpuSeconds: 8 * 3600 }],

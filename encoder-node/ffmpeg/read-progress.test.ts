@@ -14,11 +14,7 @@ test.each<[string, string[], Pick<Progress, "frame" | "outTimeMs" | "ended">]>([
   ["N/A before anything is known", [block("0", "N/A")], { frame: 0, outTimeMs: 0, ended: false }],
   ["N/A after a value", [block("5", "200000"), block("N/A", "N/A")], { frame: 5, outTimeMs: 200, ended: false }],
   ["a time before zero", [block("0", "-66667")], { frame: 0, outTimeMs: 0, ended: false }],
-  [
-    "audio only, without frames",
-    ["out_time_us=500000\nprogress=continue\n"],
-    { frame: 0, outTimeMs: 500, ended: false },
-  ],
+  ["audio only", ["out_time_us=500000\nprogress=continue\n"], { frame: 0, outTimeMs: 500, ended: false }],
   ["an unfinished block", [block("1", "40000"), "frame=9\nout_time_us=9"], { frame: 1, outTimeMs: 40, ended: false }],
   ["the end", [block("50", "2000000", "end")], { frame: 50, outTimeMs: 2000, ended: true }],
   ["Windows line ends", [block("7", "280000").replaceAll("\n", "\r\n")], { frame: 7, outTimeMs: 280, ended: false }],
@@ -51,12 +47,7 @@ it("keeps a bounded rest of output without line ends, and reads on after it", ()
 
 test.each([
   ["frames are preferred", { frame: 30, outTimeMs: 9000 }, { expectedFrames: 60, durationMs: 10_000 }, 0.5],
-  [
-    "time, when no frames are expected",
-    { frame: 30, outTimeMs: 2500 },
-    { expectedFrames: null, durationMs: 10_000 },
-    0.25,
-  ],
+  ["time, without frames", { frame: 30, outTimeMs: 2500 }, { expectedFrames: null, durationMs: 10_000 }, 0.25],
   ["nothing expected", { frame: 30, outTimeMs: 2500 }, { expectedFrames: null, durationMs: null }, 0],
   ["never above 1", { frame: 61, outTimeMs: 0 }, { expectedFrames: 60, durationMs: null }, 1],
   ["zero frames of zero", { frame: 0, outTimeMs: 0 }, { expectedFrames: 0, durationMs: null }, 0],

@@ -95,8 +95,8 @@ it("settles when the program cannot be started or dies of a signal", async () =>
   const nowhere = await runCommand({ ...shell(""), path: "/nowhere/ffmpeg" });
   expect(nowhere).toMatchObject({ ok: false, reason: "exit" });
   expect(nowhere.ok ? null : explainFailure(nowhere.stderrTail, nowhere, cwd).code).toBe("node_failed");
-  const noFolder = await runCommand({ ...shell("true"), cwd: "/nowhere" });
-  expect(noFolder).toEqual({
+  const absent = await runCommand({ ...shell("true"), cwd: "/nowhere" });
+  expect(absent).toEqual({
     ...failed,
     reason: "exit",
     stderrTail: expect.stringMatching(/^Cannot start \w+: ENOENT$/),

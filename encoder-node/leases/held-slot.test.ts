@@ -18,11 +18,8 @@ function held(slotClass: "inspect" | "encode") {
 
 const complete = (kind: string): Report =>
   ({ lease: LEASE, verb: "complete", body: { token: "t", result: { kind } } }) as unknown as Report;
-const failed: Report = {
-  lease: LEASE,
-  verb: "fail",
-  body: { token: "t", failure: { code: "node_failed", message: "m" } },
-};
+const FAILURE = { token: "t", failure: { code: "node_failed", message: "m" } } as const;
+const failed: Report = { lease: LEASE, verb: "fail", body: FAILURE };
 const ofEncode = (encode: number) => ({ offered: { inspect: 0, encode }, released: [LEASE], outcome: "done" });
 
 it("frees the slot with the report of a result, and names it in no other frame once the report was acknowledged", () => {

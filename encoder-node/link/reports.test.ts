@@ -86,10 +86,7 @@ describe("reports", () => {
 
   it("a failure report follows the report of a rejected result", async () => {
     const { at, received } = await controlPlane(413, 200);
-    const result = {
-      kind: "encode",
-      outputs: [{ status: "failed", output: 0, failure: REPORT.body.failure }],
-    } as const;
+    const result = { kind: "encode", outputs: [{ status: "failed", output: 0, ...REPORT.body }] } as const;
     await openReports(folder, at, silentLog).send({
       lease: LEASE,
       verb: "complete",

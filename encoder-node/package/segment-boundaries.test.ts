@@ -28,12 +28,7 @@ describe("a video segment starts at the first keyframe at or after each grid tim
     ["keyframes that miss grid times", [0, 2, 4, 6, 8, 10, 12], 14, "0+6 6+4 10+4", 5],
     ["a keyframe less than half a millisecond early", [0, 5.9996, 8], 10, "0+6 6+4"],
     ["a keyframe that is early by more", [0, 5.999, 8], 10, "0+8 8+2"],
-    [
-      "29.97 frames a second",
-      [0, 2.002, 4.004, 6.006, 8.008, 10.01, 12.012],
-      14.014,
-      "0+6.006 6.006+6.006 12.012+2.002",
-    ],
+    ["29.97 frames/s", [0, 2.002, 4.004, 6.006, 8.008, 10.01, 12.012], 14.014, "0+6.006 6.006+6.006 12.012+2.002"],
     ["a late start", [3.1, 4, 6, 8], 10, "3.1+2.9 6+4"],
     ["a start just before a grid time", [5.6, 6, 8, 12], 14, "5.6+6.4 12+2"],
     ["a start after a grid time", [7, 8, 12], 14, "7+5 12+2"],

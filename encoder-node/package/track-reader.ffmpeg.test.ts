@@ -33,11 +33,7 @@ const audio = (name: string, source: string): string =>
 /** Video with a keyframe every 2 s; segments of 4 s. */
 const CLIPS: Readonly<Record<string, { kind: TrackKind; seconds: number; argv: string }>> = {
   main: { kind: "video", seconds: 11.011, argv: video("main", "r=30000/1001:d=11") },
-  rung: {
-    kind: "video",
-    seconds: 11.011,
-    argv: video("rung", "r=30000/1001:d=11", `-vf scale=96:54 ${X264} -b:v 50k`),
-  },
+  rung: { kind: "video", seconds: 11.011, argv: video("rung", "r=30000/1001:d=11", `-s 96x54 ${X264} -b:v 50k`) },
   vfr: {
     kind: "video",
     seconds: 20,

@@ -40,10 +40,8 @@ it("fetches each file once, and explains why a file cannot be used", async () =>
   const results = [...(await fetched(names)).values()];
   expect(requested.toSorted()).toEqual(names.toSorted());
   const [speech, ...others] = results;
-  expect(speech?.ok && speech.value).toMatchObject({
-    url: `${origin}/speech.wav`,
-    probe: { streams: [{ channels: 1 }] },
-  });
+  const probe = { streams: [{ channels: 1 }] };
+  expect(speech?.ok && speech.value).toMatchObject({ url: `${origin}/speech.wav`, probe });
   const of = (reason: string) => ({
     ok: false,
     error: {

@@ -70,8 +70,7 @@ it("fetches each watermark once, and explains why a file cannot be used", async 
 it("reaches allowed addresses only", async () => {
   requested.length = 0;
   const [watermark] = (await fetchAll(["/logo.png"], "none")).values();
-  expect(watermark).toMatchObject({
-    error: { code: "watermark_failed", message: expect.stringContaining("not public") },
-  });
+  const error = { code: "watermark_failed", message: expect.stringContaining("not public") };
+  expect(watermark).toMatchObject({ error });
   expect(requested).toEqual([]);
 });

@@ -171,11 +171,8 @@ describe("loudness with a target", () => {
     const seconds = inSoak(3, 0.5) * 3600;
     // A quiet start, and loud parts at the end.
     const levels = `volume=0.02+0.2*gte(t\\,${seconds / 1.5}):eval=frame`;
-    await makeClip(
-      folder,
-      "hours.flac",
-      `-f lavfi -i anoisesrc=c=pink:r=48000:d=${seconds}:seed=5,${levels} -ac 1 -c:a flac`,
-    );
+    const noise = `anoisesrc=c=pink:r=48000:d=${seconds}:seed=5,${levels}`;
+    await makeClip(folder, "hours.flac", `-f lavfi -i ${noise} -ac 1 -c:a flac`);
     const { reports, files } = await encoded("hours.flac", [audio("flac", -23)]);
     const [report] = reports.get(0) ?? [];
     expect(report).toMatchObject({ limited_seconds: 0, output: { integrated: expect.closeTo(-23, 0) } });

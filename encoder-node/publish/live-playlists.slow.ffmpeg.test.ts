@@ -30,15 +30,13 @@ const SUBTITLES = [{ language: "en", name: "English", default: true }];
 
 type Terms = { readonly speed?: number; readonly respond?: Respond; readonly subtitles?: boolean };
 
+const SHORT = { segment_duration: 2 };
+
 /** Publishes a stream at `speed` times its own speed. */
 async function publish(params: object, { speed = 4, respond, subtitles = false }: Terms = {}) {
   const store = await startTestStorage(respond);
   ends.push(store.close);
-  const planned = await planStream(join(folder, "clip.mp4"), {
-    variants: ["mp4:160x90"],
-    segment_duration: 2,
-    ...params,
-  });
+  const planned = await planStream(join(folder, "clip.mp4"), { variants: ["mp4:160x90"], ...SHORT, ...params });
   const files = await RunFiles.create(folder);
   const seconds: number[] = [];
   const abort = new AbortController();

@@ -60,13 +60,8 @@ export function startTestNode(folder: string): TestNode {
       const { round = 0, ...overrides } = changes;
       const parsed = Task.parse(task);
       const fields = { kind: parsed.kind, slotClass: slotClassOf(parsed), round };
-      const assignment = Assignment.parse({
-        lease,
-        token: "t",
-        jobId: parseLeaseId(lease)?.job,
-        ...fields,
-        task: parsed,
-      });
+      const jobId = parseLeaseId(lease)?.job;
+      const assignment = Assignment.parse({ lease, token: "t", jobId, ...fields, task: parsed });
       return {
         ...tools,
         capabilities: CAPABILITIES,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { LeaseId } from "#shared/ids.ts";
-import type { ProgressItem } from "#shared/protocol/frames.ts";
+import type { ProgressItem, TaskStage } from "#shared/protocol/frames.ts";
 import { createProgressBoard, type ProgressBoard } from "./progress.ts";
 
 const A = "AAAAAAAAAAAAAA.encode.1" as LeaseId;
@@ -16,12 +16,7 @@ afterEach(() => {
   board.close();
   vi.useRealTimers();
 });
-const item = (lease: LeaseId, stage: ProgressItem["stage"], fraction: number) => ({
-  lease,
-  token: "t",
-  stage,
-  fraction,
-});
+const item = (lease: LeaseId, stage: TaskStage, fraction: number) => ({ lease, token: "t", stage, fraction });
 
 it("sends a new stage at once, and all other progress in one frame per interval", () => {
   board.update(A, "t", "transferring", 0);

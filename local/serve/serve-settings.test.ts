@@ -32,10 +32,7 @@ const PUBLIC = { COPRA_PUBLIC_URL: "https://encode.example.com/" };
 const HTTPS = { ...PUBLIC, COPRA_TRUSTED_PROXIES: "127.0.0.1" };
 it.each<[string, Record<string, string>]>([
   ["behind a proxy with TLS", { COPRA_BIND: "0.0.0.0", ...PUBLIC, COPRA_TRUSTED_PROXIES: "10.0.0.0/8, ::1" }],
-  [
-    "with its S3 server behind a proxy with TLS",
-    { COPRA_BIND: "::", COPRA_S3_URL: "https://s3.example.com", ...HTTPS },
-  ],
+  ["with S3 behind a proxy with TLS", { COPRA_BIND: "::", COPRA_S3_URL: "https://s3.example.com", ...HTTPS }],
   ["without its S3 server", { COPRA_BIND: "::", COPRA_S3_URL: "http://s3.lan:9000", COPRA_S3: "off", ...HTTPS }],
   ["with a plain S3 server", { COPRA_BIND: "::", COPRA_S3_URL: "http://s3.lan", COPRA_INSECURE_HTTP: "1", ...HTTPS }],
   ["in a network of its own", { COPRA_BIND: "::", COPRA_INSECURE_HTTP: "1" }],

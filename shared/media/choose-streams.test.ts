@@ -95,21 +95,13 @@ it.each<[string, ProbedStream, string | null]>([
     video(64, 36, { codec_name: undefined, codec_tag_string: "dav1" }),
     "video is dav1, which",
   ],
-  [
-    "no name at all",
-    audio(2, { codec_name: undefined, codec_tag_string: "[0][0][0][0]" }),
-    "audio has an unknown codec",
-  ],
+  ["no name", audio(2, { codec_name: undefined, codec_tag_string: "[0][0][0][0]" }), "audio has an unknown codec"],
   [
     "Dolby Vision without a base layer for others",
     video(64, 36, { side_data_list: [{ dv_profile: 5, dv_bl_signal_compatibility_id: 0 }] }),
     "video is Dolby Vision profile 5, whose colors",
   ],
-  [
-    "Dolby Vision over HLG",
-    video(64, 36, { side_data_list: [{ dv_profile: 8, dv_bl_signal_compatibility_id: 4 }] }),
-    null,
-  ],
+  ["DV over HLG", video(64, 36, { side_data_list: [{ dv_profile: 8, dv_bl_signal_compatibility_id: 4 }] }), null],
   ["Matroska's encryption", video(64, 36, { tags: { enc_key_id: "AAAA" } }), "video is encrypted"],
   ["FairPlay", audio(2, { codec_tag_string: "drms" }), "audio is encrypted"],
 ])("detects streams without a decoder from the probe: %s", (_, stream, why) => {

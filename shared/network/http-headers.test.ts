@@ -21,9 +21,5 @@ it.each([
 });
 
 it("reports ranges of an empty file as beyond its end", () => {
-  expect([parseRange("bytes=0-", 0), parseRange("bytes=-5", 0), parseRange(null, 0)]).toEqual([
-    "beyond",
-    "beyond",
-    null,
-  ]);
+  expect(["bytes=0-", "bytes=-5", null].map((range) => parseRange(range, 0))).toEqual(["beyond", "beyond", null]);
 });

@@ -55,10 +55,8 @@ describe("frames", () => {
     });
     const task = { kind: "inspect", sourceUrl: "http://host/", chunking: null };
     const assigned = { kind: "inspect", slotClass: "inspect", round: 0 };
-    const assign = {
-      type: "assign",
-      assignment: { lease: LEASE, token: "t", jobId: "AAAAAAAAAAAAAA", ...assigned, task },
-    };
+    const OWNED = { lease: LEASE, token: "t", jobId: "AAAAAAAAAAAAAA" };
+    const assign = { type: "assign", assignment: { ...OWNED, ...assigned, task } };
     expect(decodeHubFrame(JSON.stringify(assign))).toEqual({ ok: true, value: assign });
   });
 
@@ -81,11 +79,7 @@ describe("ids", () => {
   });
 
   it("recognizes ids by their form", () => {
-    expect([isJobId("AAAAAAAAAAAAAA"), isJobId("AAAAAAAAAAAAA"), isJobId("AAAAAAAAAAAAA/")]).toEqual([
-      true,
-      false,
-      false,
-    ]);
+    expect(["AAAAAAAAAAAAAA", "AAAAAAAAAAAAA", "AAAAAAAAAAAAA/"].map(isJobId)).toEqual([true, false, false]);
     const job = "AAAAAAAAAAAAAA";
     expect(parseLeaseId(LEASE)).toEqual({ job, task: "encode", kind: "encode", attempt: 1 });
     expect(parseLeaseId(`${job}.chunk-12-r1-speculative.3`)).toMatchObject({ kind: "chunk", attempt: 3 });

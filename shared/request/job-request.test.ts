@@ -87,6 +87,7 @@ describe("parseJobRequest", () => {
   const video = (params: object) => ({ outputs: { "mp4:720p": params } });
   const stream = (params: object) => ({ outputs: { httpstream: params } });
   const half = "a\ud800b";
+  const jpg = (params: object) => ({ outputs: { jpg: { path: "a", ...params } } });
   it.each<[code: string, field: string, changes: object]>([
     ["input_not_valid", "input.url", { input: { url: `https://example.com/${half}` } }],
     ["input_not_valid", "input.key", { input: { ...BODY.storage, key: half } }],
@@ -94,11 +95,7 @@ describe("parseJobRequest", () => {
     ["output_param_not_valid", "outputs.mp4:720p.path", video({ path: half })],
     ["output_param_not_valid", "outputs.mp4:720p.1.key", { outputs: { "mp4:720p": [{ path: "a" }, { key: half }] } }],
     ["output_param_not_valid", "outputs.mp4:720p.watermark.url", video({ path: "a", watermark: { url: half } })],
-    [
-      "output_param_not_valid",
-      "outputs.jpg.vtt.filename",
-      { outputs: { jpg: { path: "a", vtt: { filename: half } } } },
-    ],
+    ["output_param_not_valid", "outputs.jpg.vtt.filename", jpg({ vtt: { filename: half } })],
     ["output_param_not_valid", "outputs.httpstream.hls.path", stream({ hls: { path: half } })],
     ["output_param_not_valid", "outputs.httpstream.playlist_name", stream({ hls: { path: "a" }, playlist_name: half })],
     ["output_param_not_valid", "outputs.a\ufffdb", { outputs: { [half]: { path: "a" } } }],

@@ -119,10 +119,7 @@ async function segmentsOf({ folder }: Made, { ts }: StreamTrack): Promise<string
 
 function expectSame({ output, whole, joined }: Pair, { chunks }: Both, track: string): void {
   expect(joined.frames.map(({ hash }) => hash)).toEqual(whole.frames.map(({ hash }) => hash));
-  expectTimes(
-    joined.frames.map(({ seconds }) => seconds),
-    whole.frames.map(({ seconds }) => seconds),
-  );
+  expectTimes(timesOf(joined), timesOf(whole));
   expect(joined.audio).toBe(whole.audio);
   expectTimes(joined.spans.flat(), whole.spans.flat(), EXACT, `${track} of ${output}`);
   const planned = chunks.map((tracks) => tracks.find((of) => of.output === output && of.track === track));
@@ -143,6 +140,8 @@ function expectSame({ output, whole, joined }: Pair, { chunks }: Both, track: st
 
 const keyframes = ({ frames }: Shown): number[] => frames.flatMap(({ isKey }, at) => (isKey ? [at] : []));
 
+const timesOf = ({ frames }: Shown): number[] => frames.map(({ seconds }) => seconds);
+
 function expectTimes(actual: readonly number[], wanted: readonly number[], within = EXACT, of = ""): void {
   expect(actual).toHaveLength(wanted.length);
   const errors = actual.map((time, at) => Math.abs(time - (wanted[at] ?? 0)));
@@ -162,10 +161,7 @@ test("gives every codec's chunks the same header, the planned frames, and the wh
     const tracks = stream?.tracks.filter(({ kind }) => kind === "video") ?? [];
     for (const file of [...files, ...tracks.map(({ fmp4 }) => fmp4 ?? "")]) {
       const { whole, joined } = await lookAt(both, at, ({ folder }) => path.join(folder, file));
-      expectTimes(
-        joined.frames.map(({ seconds }) => seconds),
-        whole.frames.map(({ seconds }) => seconds),
-      );
+      expectTimes(timesOf(joined), timesOf(whole));
       if (stream) expect(keyframes(joined)).toEqual(keyframes(whole));
     }
   }

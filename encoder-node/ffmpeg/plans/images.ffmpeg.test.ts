@@ -71,13 +71,10 @@ async function graysIn(file: string, crop = ""): Promise<number[]> {
 async function framesOf(clip: string): Promise<{ ms: number; gray: number }[]> {
   const options = ["-v", "error", "-i", path.join(folder, clip), "-map", "0:v", "-fps_mode", "passthrough"];
   const { stdout } = await run(REFERENCE_FFMPEG, [...options, "-enc_time_base", "1/90000", "-f", "framecrc", "-"]);
-  const [, numerator, denominator] = /#tb 0: (\d+)\/(\d+)/.exec(stdout) ?? [];
+  const [, num, den] = /#tb 0: (\d+)\/(\d+)/.exec(stdout) ?? [];
   const ticks = [...stdout.matchAll(/^0,\s*-?\d+,\s*(-?\d+)/gm)].map(([, pts]) => Number(pts));
   const grays = await graysIn(path.join(folder, clip));
-  return ticks.map((pts, at) => ({
-    ms: (pts * 1000 * Number(numerator)) / Number(denominator),
-    gray: grays[at] ?? -1,
-  }));
+  return ticks.map((pts, at) => ({ ms: (pts * 1000 * Number(num)) / Number(den), gray: grays[at] ?? -1 }));
 }
 
 /** The expected grays of an output's images, in order of time. */

@@ -75,12 +75,7 @@ const CLIPS: readonly { name: string; clip: string; fps: number | null; seconds:
     fps: 25,
     seconds: 9,
   },
-  {
-    name: "a slide show",
-    clip: `-f lavfi -i testsrc2=s=160x120:r=1/7:d=28 ${AUDIO}28 ${FAST} a.mp4`,
-    fps: 2,
-    seconds: 27,
-  },
+  { name: "slides", clip: `-f lavfi -i testsrc2=s=160x120:r=1/7:d=28 ${AUDIO}28 ${FAST} a.mp4`, fps: 2, seconds: 27 },
   {
     name: "MPEG-TS alone",
     clip: `${VIDEO}25:d=9 ${AUDIO}9 ${FAST} a.mp4`,

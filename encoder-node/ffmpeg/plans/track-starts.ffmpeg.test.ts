@@ -54,11 +54,7 @@ const SOURCES: readonly Source[] = [
     make: `${VIDEO} -itsoffset ${late} ${AUDIO}:n=480 -af ${gapAt(0.2, gap)} ${X264} -c:a pcm_s16le`,
     within: 0.008,
   })),
-  {
-    name: "audio that starts late in MP4",
-    file: "a.mov",
-    make: `${VIDEO} -itsoffset 0.513 ${AUDIO} ${X264} -c:a pcm_s16le`,
-  },
+  { name: "late audio in MP4", file: "a.mov", make: `${VIDEO} -itsoffset 0.513 ${AUDIO} ${X264} -c:a pcm_s16le` },
   { name: "audio that starts 21 ms early in Matroska, for its priming", file: "a.mkv", make: PLAIN },
   {
     name: "audio in Opus, which starts 7 ms early in Matroska",
@@ -66,11 +62,7 @@ const SOURCES: readonly Source[] = [
     make: `${VIDEO} ${AUDIO} ${X264} -c:a libopus`,
   },
   { name: "an edit list", file: "a.mp4", make: "-ss 0.3 -i plain.mp4 -c copy", plain: PLAIN },
-  {
-    name: "audio before the video in MPEG-TS",
-    file: "a.ts",
-    make: `-itsoffset 0.2 ${VIDEO} ${AUDIO} ${X264} -c:a aac`,
-  },
+  { name: "early audio in MPEG-TS", file: "a.ts", make: `-itsoffset 0.2 ${VIDEO} ${AUDIO} ${X264} -c:a aac` },
   { name: "video that starts a frame late", file: "a.mp4", make: `-itsoffset 0.04 ${VIDEO} ${AUDIO} ${X264} -c:a aac` },
   { name: "a variable frame rate", file: "a.mp4", make: `${UNEVEN_VIDEO} ${AUDIO} -fps_mode vfr ${X264} -c:a aac` },
 ];

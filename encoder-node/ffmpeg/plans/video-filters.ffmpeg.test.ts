@@ -50,12 +50,9 @@ beforeAll(async () => {
   await writeFile(clip("sideways.bin"), withOrientation(await readFile(clip("quarters.jpg")), 6));
 }, CLIPS_TIMEOUT_MS);
 
-/** A JPEG as phones write it, with the orientation in EXIF (6: rotate 90° clockwise). */
-function withOrientation(jpeg: Buffer, orientation: number): Buffer {
-  const exif = `457869660000 49492a0008000000 0100 12010300 01000000 0${orientation}000000 00000000`.replaceAll(
-    " ",
-    "",
-  );
+/** A JPEG as phones write it, with the turn in EXIF (6: rotate 90° clockwise). */
+function withOrientation(jpeg: Buffer, turn: number): Buffer {
+  const exif = `457869660000 49492a0008000000 0100 12010300 01000000 0${turn}000000 00000000`.replaceAll(" ", "");
   const body = Buffer.from(exif, "hex");
   const head = Buffer.from([0xff, 0xe1, 0, body.length + 2]);
   return Buffer.concat([jpeg.subarray(0, 2), head, body, jpeg.subarray(2)]);
@@ -94,16 +91,13 @@ describe("shape", () => {
     ["mirrored.mp4", {}, "320x180 GR WB"],
     ["sideways.bin", {}, "180x320 BR WG"],
     ["tall-pixels.mp4", {}, "320x180 RG BW"],
-  ])(
-    "%s with %j has the right orientation, square pixels and %s, as video and as image",
-    async (name, params, seen) => {
-      const { files } = await encodeClip(clip(name), [
-        { format: "mp4:::quality=5", params },
-        { format: "jpg", params },
-      ]);
-      for (const file of [...files.values()].flat()) expect(await pixelsAt(file)).toBe(seen);
-    },
-  );
+  ])("%s with %j has the right turn, square pixels and %s, as video and as image", async (name, params, seen) => {
+    const { files } = await encodeClip(clip(name), [
+      { format: "mp4:::quality=5", params },
+      { format: "jpg", params },
+    ]);
+    for (const file of [...files.values()].flat()) expect(await pixelsAt(file)).toBe(seen);
+  });
 
   few(2).each<[string, OutputOptions, number[], number[], string]>([
     // Bars above and below, then at the sides.
@@ -205,12 +199,8 @@ describe("color", () => {
       const frame = await firstFrame(file);
       const height = (await probe(file)).streams[0]?.height ?? 0;
       const seen = BARS.map((_, at) => frame.at(Math.floor(((at + 0.5) / 8) * frame.width), height >> 1));
-      expect(
-        farthest(
-          seen,
-          BARS.map((rgb) => [...Buffer.from(rgb, "hex")]),
-        ),
-      ).toBeLessThanOrEqual(6);
+      const meant = BARS.map((rgb) => [...Buffer.from(rgb, "hex")]);
+      expect(farthest(seen, meant)).toBeLessThanOrEqual(6);
     }
   });
 
@@ -291,9 +281,7 @@ describe("watermark", () => {
     for (const [name, argv] of Object.entries(SOURCES)) await makeClip(folder, name, argv);
   });
 
-  const params = (position: string): Record<string, unknown> => ({
-    watermark: { url: "https://a.example/m", position },
-  });
+  const params = (position: string) => ({ watermark: { url: "https://a.example/m", position } });
   const overlayOf = (name: string): ReadonlyMap<string, string> => new Map([["https://a.example/m", clip(name)]]);
 
   few(2).each<[string, OutputOptions, number, number]>([

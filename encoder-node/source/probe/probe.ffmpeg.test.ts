@@ -15,19 +15,7 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "copra probe-"));
   const video = ["-f", "lavfi", "-i", "testsrc2=s=320x180:r=25:d=1", "-f", "lavfi", "-i", "sine=d=1"];
-  const argv = [
-    "-v",
-    "error",
-    "-nostdin",
-    ...video,
-    "-c:v",
-    "libx264",
-    "-preset",
-    "ultrafast",
-    "-c:a",
-    "aac",
-    "clip.mp4",
-  ];
+  const argv = ["-v", "error", "-nostdin", ...video, ..."-c:v libx264 -preset ultrafast -c:a aac clip.mp4".split(" ")];
   const tool = { path: ffmpeg.path, cwd: folder, stallMs: 20_000 };
   expect(await runCommand({ ...tool, argv })).toEqual({ ok: true });
   const remux = ["-v", "error", "-nostdin", "-i", "clip.mp4", "-c", "copy", "clip.ts"];

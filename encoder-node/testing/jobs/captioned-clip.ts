@@ -77,19 +77,7 @@ export async function captionedClip(workshop: SourceWorkshop, text: string): Pro
 
 /** The captions in the frames of a file, as SubRip. */
 export async function captionsOf(file: string): Promise<string> {
-  const argv = [
-    "-v",
-    "error",
-    "-f",
-    "lavfi",
-    "-i",
-    `movie=${basename(file)}[out0+subcc]`,
-    "-map",
-    "0:s",
-    "-f",
-    "srt",
-    "-",
-  ];
+  const argv = `-v error -f lavfi -i movie=${basename(file)}[out0+subcc] -map 0:s -f srt -`.split(" ");
   const { stdout } = await run(REFERENCE_FFMPEG, argv, { env: toolEnvironment(), cwd: dirname(file) });
   return stdout.replace(/<[^>]+>|\{[^}]+\}/g, "");
 }

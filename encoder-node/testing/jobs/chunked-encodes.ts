@@ -161,17 +161,7 @@ export async function look(file: string): Promise<Shown> {
       .map(({ pts_time }) => Number(pts_time).toFixed(4)),
   );
   const kinds = probed.streams.map(({ codec_type }) => codec_type);
-  const times = [
-    "-copyts",
-    "-fps_mode",
-    "passthrough",
-    "-enc_time_base:v",
-    "-1",
-    "-f",
-    "framehash",
-    "-hash",
-    "murmur3",
-  ];
+  const times = "-copyts -fps_mode passthrough -enc_time_base:v -1 -f framehash -hash murmur3".split(" ");
   const decode = ["-v", "error", "-copyts", "-i", file, "-map", "0:v", ...times, "-"];
   const video = kinds.includes("video") ? (await execute(REFERENCE_FFMPEG, decode, options)).stdout : "";
   const hash = ["-v", "error", "-i", file, "-map", "0:a", "-f", "hash", "-hash", "md5", "-"];

@@ -47,10 +47,8 @@ it("keeps the captions of the source, and announces them in streams", async () =
 
 it("drops the captions of the source if asked to, and announces none", async () => {
   const captions = "drop";
-  const { outputs } = await processSource(clip, [
-    { format: "mp4", params: { captions } },
-    stream({ captions }, VARIANTS),
-  ]);
+  const requests = [{ format: "mp4", params: { captions } }, stream({ captions }, VARIANTS)];
+  const { outputs } = await processSource(clip, requests);
   const [file, packages] = outputs.map((output) => (output.ok ? output.files : []));
   expect(await captionsOf(file?.[0] ?? "")).toBe("");
   expect(await announced(packages)).toEqual(["CLOSED-CAPTIONS=NONE", "CLOSED-CAPTIONS=NONE"]);

@@ -45,11 +45,7 @@ const OVERLAP = "too many of its captions overlap";
 
 it.each<[string, () => string, string | number]>([
   ["a cue of 200 kB over 4,000 cues", () => `WEBVTT\n\n${cue(LONG, 0, 1e6)}${cues(4000)}`, OVERLAP],
-  [
-    "the same in SubRip",
-    () => `1\n${cue(LONG, 0, 1e6).replaceAll(".", ",")}${cues(4000).replaceAll(".", ",")}`,
-    OVERLAP,
-  ],
+  ["the same in SubRip", () => `1\n${cue(LONG, 0, 1e6)}${cues(4000)}`.replaceAll(".", ","), OVERLAP],
   ["6 MB of ASS with 300 lines of 19 kB over 300 lines", () => FORMAT + sixMegabytes, OVERLAP],
   [
     "ASS with 5,000 fields and 500,000 lines",

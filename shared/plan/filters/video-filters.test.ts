@@ -12,6 +12,7 @@ import { planVideoFilters, type VideoFilterOptions } from "./video-filters.ts";
 const HD = videoStream(1920, 1080, "25/1", { pix_fmt: "yuv420p", ...BT709 });
 const UNTAGGED = { color_space: "unknown", color_primaries: undefined, color_transfer: "unknown" };
 const HDR = { pix_fmt: "yuv420p10le", ...PQ };
+const PAL_COLORS = { color_space: "bt470bg", color_primaries: "bt470bg", color_transfer: "smpte170m" };
 const PAL = { width: 720, height: 576 };
 const SIDEWAYS = { side_data_list: [{ rotation: -90 }] };
 const GRADED = { side_data_list: [{ max_luminance: "40000000/10000" }, { max_content: 600 }] };
@@ -125,9 +126,7 @@ const CASES: Record<string, Case> = {
       "scale=426:240:flags=bicubic:out_color_matrix=bt709:out_range=tv,format=yuv420p,setparams=range=tv:colorspace=bt709,setsar=1",
   ],
   "alpha in PAL's matrix, with the name that scale uses for it": [
-    {
-      source: { pix_fmt: "yuva420p", color_space: "bt470bg", color_primaries: "bt470bg", color_transfer: "smpte170m" },
-    },
+    { source: { ...PAL_COLORS, pix_fmt: "yuva420p" } },
     "scale=1920:1080,format=gbrap,premultiply=inplace=1,format=gbrp," +
       "scale=426:240:flags=bicubic:out_color_matrix=bt470:out_range=tv,format=yuv420p,setparams=range=tv:colorspace=bt470bg,setsar=1",
   ],

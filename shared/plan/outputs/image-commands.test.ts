@@ -27,22 +27,14 @@ test.each<[string, string[], string[]]>([
     commandsOf(HOUR, MP4, few, VIDEO, poster),
     ["2 in 1", "0 in 2", "1 in 1"],
   ],
-  [
-    "not one image per second, which would decode the whole source again",
-    commandsOf(HOUR, MP4, VIDEO, many),
-    ["0+1 in 1"],
-  ],
+  ["not one image a second, which would decode the whole source", commandsOf(HOUR, MP4, VIDEO, many), ["0+1 in 1"]],
   [
     "a poster, and the other images together with the video",
     commandsOf(HOUR, MP4, VIDEO, many, poster),
     ["2 in 1", "0+1 in 1"],
   ],
   ["a poster of any video", commandsOf(8, MP4, VIDEO, poster), ["1 in 1", "0 in 1"]],
-  [
-    "not ten images of half a minute, which is decoded for the video anyway",
-    commandsOf(30, MP4, VIDEO, few),
-    ["0+1 in 1"],
-  ],
+  ["not ten images of half a minute, which the video decodes anyway", commandsOf(30, MP4, VIDEO, few), ["0+1 in 1"]],
   ["no image late in a source without an index", commandsOf(HOUR, "mpegts", VIDEO, poster), ["0+1 in 1"]],
   [
     "an early image of a source without an index",

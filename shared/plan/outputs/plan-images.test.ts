@@ -100,12 +100,7 @@ test.each<[name: string, probe: MediaProbe, outputs: OutputOptions[], inputs: nu
   ["two outputs with few images", source(3600), [{ format: "jpg", number: 3 }, { format: "png" }], [3, 1]],
   ["eight at a time", source(3600), [{ format: "jpg", number: 20 }], [8, 8, 4]],
   ["scenes with one seek each", source(3600), [{ format: "gif", params: { scene: { number: 3 } } }], [3, 0]],
-  [
-    "sprite sheets made of lossless frames",
-    source(3600),
-    [{ format: "jpg", number: 9, params: { sprite: true } }],
-    [8, 1, 0],
-  ],
+  ["sheets of lossless frames", source(3600), [{ format: "jpg", number: 9, params: { sprite: true } }], [8, 1, 0]],
   ["images next to a video of the whole source", source(3600), [{ format: "mp4" }, { format: "jpg" }], [1]],
   [
     "images next to a video of the start of the source",

@@ -43,24 +43,14 @@ describe("the variants of a stream", () => {
       HLS,
       ladder("426x240 640x360 854x480 1280x720 1920x1080"),
     ],
-    [
-      "portrait for a portrait source",
-      [video(1080, 1920), AUDIO],
-      HLS,
-      ladder("240x426 360x640 480x854 720x1280 1080x1920"),
-    ],
+    ["portrait for portrait", [video(1080, 1920), AUDIO], HLS, ladder("240x426 360x640 480x854 720x1280 1080x1920")],
     [
       "portrait for a source with rotation",
       [video(1280, 720, { side_data_list: [{ rotation: -90 }] })],
       HLS,
       ["240p=240x426", "360p=360x640", "480p=480x854", "720p=720x1280"],
     ],
-    [
-      "wider than a box, without bars",
-      [video(1920, 800), AUDIO],
-      HLS,
-      ladder("576x240 864x360 1152x480 1280x534 1920x800"),
-    ],
+    ["wider than a box, no bars", [video(1920, 800), AUDIO], HLS, ladder("576x240 864x360 1152x480 1280x534 1920x800")],
     [
       "a rung slightly above the source has the size of the source",
       [video(1274, 716), AUDIO],
@@ -83,12 +73,7 @@ describe("the variants of a stream", () => {
       ["720p=960x720+audio-96k", "720p-2=960x720+audio-96k", "480p=640x480+audio-96k", "audio-48k"],
     ],
     ["video only, of a source without video", [AUDIO], { ...HLS, variants: ["mp4:720p:x"] }, ["input_has_no_video"]],
-    [
-      "audio only, of a source without audio",
-      [video(640, 360)],
-      { ...HLS, variants: ["mp4:x"] },
-      ["input_has_no_audio"],
-    ],
+    ["audio only, of a silent source", [video(640, 360)], { ...HLS, variants: ["mp4:x"] }, ["input_has_no_audio"]],
   ];
 
   test.each(ROWS)("%s", (_, streams, params, expected) => {

@@ -114,11 +114,8 @@ test("starts the first chunk with the source, and filters see neighboring frames
 });
 
 test("accepts options for a source that the node serves, and a longer preroll", () => {
-  const more = {
-    source: "http://127.0.0.1:1/a",
-    loopbackOptions: ["-protocol_whitelist", "http,tcp"],
-    prerollMs: 20_000,
-  };
+  const loopbackOptions = ["-protocol_whitelist", "http,tcp"];
+  const more = { source: "http://127.0.0.1:1/a", loopbackOptions, prerollMs: 20_000 };
   expect(argvOf(chunkOf([MP4], undefined, more), "-protocol_whitelist")).toMatch(
     /^-protocol_whitelist http,tcp -copyts -start_at_zero -noaccurate_seek -ss 10\.013317 .* -i http:\/\/127\.0\.0\.1:1\/a /,
   );

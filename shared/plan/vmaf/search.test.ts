@@ -26,11 +26,7 @@ describe("nextProbe", () => {
     ["an easy video", (rf) => 97 - 0.5 * (rf - 20), { stopped: "met", from: 26.4, to: 29 }],
     ["one that is easy with any", () => 99, { stopped: "worst", from: bounds.worst, to: bounds.worst }],
     ["one with a maximum bitrate", (rf) => Math.min(88, 110 - rf), { stopped: "no_gain", from: start, to: start }],
-    [
-      "one that no rate factor reaches",
-      (rf) => 92 - 2 * (rf - 8),
-      { stopped: "best", from: bounds.best, to: bounds.best },
-    ],
+    ["one that no factor reaches", (rf) => 92 - 2 * (rf - 8), { stopped: "best", from: bounds.best, to: bounds.best }],
     ["a step in the curve", (rf) => (rf <= 25 ? 95 : 80), { stopped: "limit", from: 22, to: 25 }],
   ])("finds %s", (_, curve, { stopped, from, to }) => {
     const { chosen, ...end } = search(curve);

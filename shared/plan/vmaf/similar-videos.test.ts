@@ -18,11 +18,7 @@ describe("similarRungs", () => {
     ["usual steps", [rung("1080p", 4000), rung("720p", 2400), rung("540p", 1500), rung("360p", 800)], []],
     ["one near the largest", [rung("1080p", 1000), rung("720p", 850), rung("360p", 300)], [["720p", "1080p"]]],
     ["one of exactly four fifths", [rung("1080p", 1000), rung("720p", 800), rung("360p", 300)], []],
-    [
-      "one larger than the next larger one",
-      [rung("1080p", 900), rung("720p", 1000), rung("360p", 300)],
-      [["720p", "1080p"]],
-    ],
+    ["one larger than the next one", [rung("1080p", 900), rung("720p", 1000), rung("360p", 300)], [["720p", "1080p"]]],
     [
       "two of which both are near",
       [rung("1080p", 100), rung("720p", 95), rung("480p", 90), rung("240p", 85)],

@@ -36,6 +36,7 @@ const burnt = (style = {}, changes: object = CUES) => {
 };
 const AT = "https://a.example";
 const TURNED = { key: "k", fit: "crop", transpose: 3, vflip: true, hflip: true };
+const FONT = { url: `${AT}/f.ttf` };
 const BOX = { size: 8, position: "top", margin: 10 };
 const NAMED = { from: 2, role: "dub", name: "Müller", language: "de-AT" };
 const MIXED = { from: [5, 6], map: [[1, 0.5], [0]] };
@@ -89,11 +90,7 @@ describe("parseOutputs", () => {
     ["mp4", { burn: { from: 1, shift: -1.5 } }, burnt({}, { from: 1, shiftMs: -1500 })],
     ["mp4", { burn: { from: 1, keep_style: false } }, burnt({}, { from: 1, keepsStyle: false })],
     ["mp4", { burn: { ...CUES, font: "Noto Sans JP" } }, burnt({ font: { name: "Noto Sans JP" } })],
-    [
-      "mp4",
-      { burn: { ...CUES, ...BOX, font: { url: `${AT}/f.ttf` } } },
-      burnt({ ...BOX, font: { url: `${AT}/f.ttf` } }),
-    ],
+    ["mp4", { burn: { ...CUES, ...BOX, font: FONT } }, burnt({ ...BOX, font: FONT })],
     ["mp4", { burn: { ...CUES, color: "#FFEE00", outline: 0 } }, burnt({ color: "#ffee00", outline: 0 })],
     ["mp4", { burn: { ...CUES, outline_color: "#00000080" } }, burnt({ outlineColor: "#00000080" })],
     ["mp4", { burn: { ...CUES, background: "#000000A0" } }, burnt({ background: "#000000a0" })],
@@ -277,14 +274,12 @@ describe("objects that two outputs would write", () => {
 
   const when = { if: "{{ input.width }} > 1" };
   const S = { path: "s" };
+  const A_WHEN = { path: "a", ...when };
   it.each<[object, RegExp | null]>([
     [{ mp4: { path: "a", ...when }, "mp4:720p": { path: "a", ...when } }, null],
     [{ jpg: { path: "%d.jpg", number: 9, ...when }, "jpg:2x2": { path: "2.jpg", ...when } }, null],
     [{ httpstream: [S, S].map((hls) => ({ hls, ...when })) }, null],
-    [
-      { mp4: { path: "a", ...when }, "mp4:720p": { path: "a" } },
-      /^The outputs `mp4` and `mp4:720p` would both write `a`;/,
-    ],
+    [{ mp4: A_WHEN, "mp4:720p": { path: "a" } }, /^The outputs `mp4` and `mp4:720p` would both write `a`/],
     [{ mp4: { path: "a", ...when }, "mp4:720p": { path: "a" } }, /give them different paths, or conditions/],
     [{ jpg: { path: "a.vtt", vtt: true, ...when } }, /^The output `jpg` would write `a.vtt` twice/],
     [{ httpstream: { hls: { path: "s" }, dash: { path: "s" } } }, null],

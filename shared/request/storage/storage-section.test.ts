@@ -31,12 +31,7 @@ describe("a bucket", () => {
       "host",
     ],
     [{ ...s3, service: "linode", region: "us-east-1" }, "https://us-east-1.linodeobjects.com", "us-east-1", "host"],
-    [
-      { ...s3, service: "wasabi", region: "eu-central-1" },
-      "https://s3.eu-central-1.wasabisys.com",
-      "eu-central-1",
-      "host",
-    ],
+    [{ ...s3, service: "wasabi", region: "eu-west-1" }, "https://s3.eu-west-1.wasabisys.com", "eu-west-1", "host"],
     [r2, `https://${account}.r2.cloudflarestorage.com`, "auto", "path"],
     [
       { ...r2, account_id: undefined, endpoint: `https://${account}.eu.r2.cloudflarestorage.com/` },
