@@ -38,13 +38,18 @@ afterAll(async () => {
 const heading = (page: Page, name: string | RegExp): Promise<void> =>
   page.getByRole("heading", { name, level: 1 }).waitFor();
 
+/** The URLs to which "back" and "forward" lead in a tab. */
+const historyOf = (page: Page): Promise<(string | null)[]> =>
+  page.evaluate(() => navigation.entries().map(({ url }) => url));
+
 describe("a session", () => {
-  it("starts with a link that works once, and leaves no secret in the address", async () => {
+  it("starts with a link that works once, and leaves no secret in the address and the history", async () => {
     const link = await dashboard.link();
     const page = await (await dashboard.browser.newContext()).newPage();
     await page.goto(link);
     await heading(page, "Jobs");
     expect(page.url()).toBe(dashboard.url);
+    expect(await historyOf(page)).toEqual([dashboard.url]);
     const other = await (await dashboard.browser.newContext()).newPage();
     await other.goto(link);
     await heading(other, "Sign in");
@@ -59,6 +64,7 @@ describe("a session", () => {
     await page.goto(await dashboard.link());
     await heading(page, "Jobs");
     expect(page.url()).toBe(dashboard.url);
+    expect(await historyOf(page)).toEqual([dashboard.url, dashboard.url]);
   });
 
   it("starts with an account's link only after a question that names the account", async () => {
@@ -262,10 +268,13 @@ describe("settings", () => {
     await card.getByRole("button", { name: "Done" }).click();
     expect(await card.getByText(key).count()).toBe(0);
     await expect.poll(() => rows.count()).toBe(before + 1);
-    await rows
-      .last()
-      .getByRole("button", { name: /^Revoke/ })
-      .click();
+    const revoke = rows.last().getByRole("button", { name: /^Revoke/ });
+    await revoke.click();
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.press("Escape");
+    // Keys of a person without a mouse go on where they were.
+    await expect.poll(() => revoke.evaluate((button) => button === document.activeElement)).toBe(true);
+    await page.keyboard.press("Enter");
     await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
     await expect.poll(() => rows.count()).toBe(before);
     expect(await works()).toBe(401);
