@@ -21,14 +21,10 @@ export function Dialog({
   const id = useId();
   // An effect would run after the next frame: keys until then would be shortcuts of the page.
   useLayoutEffect(() => {
-    const before = document.activeElement;
     const element = dialog.current;
     element?.showModal();
-    return () => {
-      element?.close();
-      // The browser does not return the focus, because the element is removed.
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
-    };
+    // Returns the focus. The browser would not do so for an element that is only removed.
+    return () => element?.close();
   }, []);
   const cancel = (event: Event): void => {
     event.preventDefault();
