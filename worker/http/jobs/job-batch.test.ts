@@ -79,7 +79,15 @@ describe("POST /v2/jobs/batch", () => {
     const codes = (jobs: { error?: { error_code: string } }[]) => jobs.map(({ error }) => error?.error_code);
     expect(codes(first.body.jobs)).toEqual([undefined, undefined, "too_many_jobs"]);
     expect((await batch(body, "key")).body).toEqual(first.body);
+    const age = (ms: number) =>
+      env.DB.prepare("UPDATE idempotency_keys SET created_at = created_at - ? WHERE account_id = ?")
+        .bind(ms, account.id)
+        .run();
+    await age(23 * 3_600_000);
+    expect((await batch(body, "key")).body).toEqual(first.body);
     expect(codes((await batch(body)).body.jobs)).toEqual(["too_many_jobs", "too_many_jobs", "too_many_jobs"]);
+    await age(3_600_000);
+    expect(codes((await batch(body, "key")).body.jobs)).toEqual(["too_many_jobs", "too_many_jobs", "too_many_jobs"]);
   });
 
   it("creates many jobs with few queries", async () => {
