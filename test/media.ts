@@ -22,6 +22,14 @@ const UNEVEN = "select='not(between(mod(t,1),0.25,0.5))'";
 const CLIPS = {
   /** 640x360, 30000/1001 frames per second, stereo audio. */
   "ntsc.mp4": [...testPattern("640x360", "30000/1001"), ...tone, "-t", SECONDS, ...h264, ...aac],
+  /** Noise, of which a second of video takes many megabytes: 90 frames. */
+  "noise.mp4": [
+    ...testPattern("640x360", "30"),
+    ...tone,
+    ...["-t", SECONDS, "-vf", "noise=alls=100:allf=t"],
+    ...h264,
+    ...aac,
+  ],
   /** Coded as 640x360, displayed in portrait as 360x640. */
   "rotated.mp4": null,
   /** Odd size, no audio. */

@@ -12,7 +12,7 @@ const sources = untilEnd(await startSourceServer(folder));
 const webhooks = untilEnd(await startWebhookReceiver());
 
 it("images are stored and announced before the videos, and a dead storage delays no other job", async () => {
-  const input = { url: sources.urlOf(await makeLongClip(folder, 8)) };
+  const input = { url: sources.urlOf(await makeLongClip(folder, 8, "320x180")) };
   const nowhere = { ...stack.storage, endpoint: "http://127.0.0.1:9" };
   const dead = await stack.submit({ input, storage: nowhere, outputs: { "mp4:1080p": { path: "dead.mp4" } } });
   const outputs = {
@@ -50,7 +50,7 @@ it("images are stored and announced before the videos, and a dead storage delays
 
 it("an output that names a missing track or caption channel fails alone", async () => {
   const { id } = await stack.submit({
-    input: { url: sources.urlOf(await makeLongClip(folder, 8)) },
+    input: { url: sources.urlOf(await makeLongClip(folder, 8, "320x180")) },
     outputs: {
       vtt: { path: "alone/de.vtt", from: "de" },
       srt: { path: "alone/cc.srt", from: "cc2" },

@@ -56,16 +56,18 @@ const NTSC = 1001 / 30000;
  * starts that much later.
  */
 const PRIMING = { codeAtStart: -1024 / 48000 };
-const sizes = { large: "854x480", other: "320x180", portrait: "180x320", odd: "321x181" };
+const sizes = { large: "854x480", small: "426x240", other: "320x180", portrait: "180x320", odd: "321x181" };
+/** 14.5 s at 29.97 frames per second. */
+const ntsc = (size: string) => ({
+  argv: [...testPattern(size, "30000/1001"), ...beeps(2), ...length(14.5), ...h264, ...aac],
+  seconds: 14.5,
+  frameSeconds: NTSC,
+  audio: true,
+});
 
 export const STREAM_CLIPS = {
-  /** 14.5 s at 29.97 frames per second, 480 lines. */
-  "video.mp4": {
-    argv: [...testPattern(sizes.large, "30000/1001"), ...beeps(2), ...length(14.5), ...h264, ...aac],
-    seconds: 14.5,
-    frameSeconds: NTSC,
-    audio: true,
-  },
+  "video.mp4": ntsc(sizes.large),
+  "small.mp4": ntsc(sizes.small),
   /** Long enough for chunks. Its time code restarts every 2^15 ms. */
   "long.mp4": {
     argv: [...testPattern(sizes.other, "25"), ...beeps(2), ...length(80), ...h264, "-g", "50", ...aac],

@@ -15,7 +15,7 @@ import { startSourceServer } from "../services/source-server.ts";
 import { sharedStack } from "../stack.ts";
 import { makeStreamClip, STREAM_CLIPS } from "./stream-clips.ts";
 
-const CLIP = "video.mp4";
+const CLIP = "small.mp4";
 const { seconds: SECONDS, frameSeconds: FRAME } = STREAM_CLIPS[CLIP];
 const HEIGHTS = [144, 192, 240];
 /** Playback rate. If it is too fast, players omit frames, but misplace none. */

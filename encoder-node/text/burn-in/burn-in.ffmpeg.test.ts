@@ -97,7 +97,7 @@ beforeAll(async () => {
   clips.set("ntsc.mkv", await make("ntsc.mkv", video("30000/1001")));
   clips.set("ts.ts", await make("ts.ts", `${video("25")} -bf 0`));
   const gray = "-f lavfi -i color=0x808080:s=320x180:r=25:d=30";
-  clips.set("gray.mp4", await make("gray.mp4", `${gray} -c:v libx264 -g 250 -pix_fmt yuv420p`));
+  clips.set("gray.mp4", await make("gray.mp4", `${gray} -c:v libx264 -preset ultrafast -g 250 -pix_fmt yuv420p`));
   const slides = "-f lavfi -i color=0x404040:s=320x180:r=1/10:d=30";
   clips.set("slides.mp4", await make("slides.mp4", `${slides} -c:v libx264 -pix_fmt yuv420p`));
   // A frame stands from 2.4 s to 4 s.
