@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type axe from "axe-core";
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from "playwright-core";
+import { onTestFinished } from "vitest";
 import { launchChromium } from "../players/chromium.ts";
 import type { SharedStack } from "../stack.ts";
 
@@ -29,7 +30,7 @@ export type DashboardBrowser = {
   readonly browser: Browser;
   /** For example `http://127.0.0.1:8787/dashboard`. */
   readonly url: string;
-  /** Opens a page in a new session and waits for its title. */
+  /** Opens a page, which is closed after the test, in a new context of the browser, and waits for its title. */
   open(visit?: Visit): Promise<Page>;
   /** A one-time link with the rights of the API key or of the operator. */
   link(as?: "client" | "operator"): Promise<string>;
@@ -47,32 +48,42 @@ export async function openDashboard(
   const { origin } = new URL(stack.api);
   const complaints: string[] = [];
   const allowed = new Set([origin, ...alsoAllowed]);
-  const contexts: BrowserContext[] = [];
+  let operators: ReturnType<typeof signIn> | undefined;
   const open = async (visit: Visit = {}): Promise<Page> => {
-    const context = await browser.newContext(contextOptions(visit));
-    contexts.push(context);
+    const { as = "operator", path = "/" } = visit;
+    const session = (as === "operator" && operators) || signIn(browser, await newLink(stack, as));
+    if (as === "operator") operators = session;
+    const context = await browser.newContext({ ...contextOptions(visit), storageState: await session });
+    // Otherwise the page would go on reading the progress of jobs.
+    onTestFinished(() => context.close());
     await listen(context, allowed, complaints);
     const page = await context.newPage();
-    await page.goto(await newLink(stack, visit.as));
-    // Links of an account ask first.
-    if (visit.as === "client")
-      await page
-        .getByRole("dialog")
-        .getByRole("button", { name: /^Sign in as / })
-        .click();
+    await page.goto(`${origin}/dashboard${path === "/" ? "" : path}`);
     await page.locator(".rail").waitFor();
     await page.locator("main h1, main h2").first().waitFor();
-    if (visit.path !== undefined && visit.path !== "/") {
-      await page.goto(`${origin}/dashboard${visit.path}`);
-      await page.locator("main h1, main h2").first().waitFor();
-    }
     return page;
   };
-  const close = async (): Promise<void> => {
-    for (const context of contexts) await context.close().catch(() => undefined);
-    await browser.close();
-  };
+  const close = (): Promise<void> => browser.close();
   return { browser, url: `${origin}/dashboard`, open, link: (as) => newLink(stack, as), complaints, close };
+}
+
+/**
+ * Follows a one-time link; returns the session. Pages of the operator share one, because a visit of the list of jobs
+ * takes a second.
+ */
+async function signIn(browser: Browser, link: string): Promise<Awaited<ReturnType<BrowserContext["storageState"]>>> {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(link);
+  // Links of an account ask first.
+  const answer = page.getByRole("dialog").getByRole("button", { name: /^Sign in as / });
+  const rail = page.locator(".rail");
+  await answer.or(rail).first().waitFor();
+  if (await answer.isVisible()) await answer.click();
+  await rail.waitFor();
+  const session = await context.storageState();
+  await context.close();
+  return session;
 }
 
 const contextOptions = ({ width = 1280, height = 800, theme = "light", reducedMotion }: Visit) =>
