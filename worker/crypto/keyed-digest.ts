@@ -8,9 +8,15 @@ import type { SealingKeys } from "./sealed-secret.ts";
  */
 export function keyedDigest(purpose: string, data: string | Uint8Array, key: SealingKeys[number] | undefined): string {
   if (!key) throw new Error("SEALING_KEYS is empty");
-  const derived = createHmac("sha256", key.bytes).update(purpose).digest();
+  const keys = derivedKeys.get(key) ?? new Map<string, Uint8Array>();
+  derivedKeys.set(key, keys);
+  const derived = keys.get(purpose) ?? createHmac("sha256", key.bytes).update(purpose).digest();
+  keys.set(purpose, derived);
   return createHmac("sha256", derived).update(data).digest("hex");
 }
+
+/** By purpose; there are a few. */
+const derivedKeys = new WeakMap<SealingKeys[number], Map<string, Uint8Array>>();
 
 /** Compares two digests in constant time. */
 export function isSame(one: string, other: string): boolean {

@@ -55,8 +55,13 @@ export async function reseal(sealed: string, context: string, keys: SealingKeys)
 
 const associated = (keyId: string, context: string): Uint8Array =>
   new TextEncoder().encode(`${FORMAT}|${keyId}|${context}`);
-const importKey = (bytes: Uint8Array<ArrayBuffer>): Promise<CryptoKey> =>
-  crypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["encrypt", "decrypt"]);
+const imported = new WeakMap<Uint8Array, CryptoKey>();
+async function importKey(bytes: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
+  const key =
+    imported.get(bytes) ?? (await crypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["encrypt", "decrypt"]));
+  imported.set(bytes, key);
+  return key;
+}
 /** In portions: an argument for each byte of a template would exceed the stack. */
 const toBase64 = (bytes: Uint8Array): string => {
   const portions = Array.from({ length: Math.ceil(bytes.length / 8192) }, (_, at) =>

@@ -58,7 +58,13 @@ export const sealJobSecrets = (
 export const resealJobSecrets = ({ id, sealedSecrets }: JobSpec, keys: SealingKeys): Promise<string> =>
   reseal(sealedSecrets, contextOf(id), keys);
 
+/** Opened secrets, while the specification is in memory. */
+const opened = new WeakMap<JobSpec, JobSecrets>();
+
 /** Throws AppError(sealing_key_missing). */
-export async function openJobSecrets({ id, sealedSecrets }: JobSpec, keys: SealingKeys): Promise<JobSecrets> {
-  return JobSecrets.parse(JSON.parse(await unseal(sealedSecrets, contextOf(id), keys)));
+export async function openJobSecrets(spec: JobSpec, keys: SealingKeys): Promise<JobSecrets> {
+  const secrets =
+    opened.get(spec) ?? JobSecrets.parse(JSON.parse(await unseal(spec.sealedSecrets, contextOf(spec.id), keys)));
+  opened.set(spec, secrets);
+  return secrets;
 }

@@ -9,12 +9,7 @@ import { readLimited } from "../../http-client/read-limited.ts";
 import { NoStorageResponse, requireAllowed } from "../storage-errors.ts";
 
 /** The region and keys that sign a request; s3-urls.ts makes the URLs. */
-export type Signer = {
-  readonly region: S3Bucket["region"];
-  readonly keys: AccessKeys;
-  /** Caches the derived keys of a day. */
-  readonly derivedKeys?: Map<string, ArrayBuffer>;
-};
+export type Signer = { readonly region: S3Bucket["region"]; readonly keys: AccessKeys };
 
 /** Signs the Worker's own requests, and limits their hosts. */
 export type S3Client = Signer & {
@@ -29,8 +24,14 @@ const MAX_RESPONSE_BYTES = 64 * 1024;
 /** `limitMs` limits the whole request, including the body of the response. */
 type TimedInit = RequestInit & { readonly limitMs?: number };
 
-const awsClientOf = ({ region, keys, derivedKeys = new Map() }: Signer): AwsClient =>
-  new AwsClient({ ...keys, service: "s3", region, cache: derivedKeys, retries: 0 });
+/** The derived keys of a day, while the secret key is in memory. */
+const derivedKeys = new WeakMap<AccessKeys, Map<string, ArrayBuffer>>();
+
+function awsClientOf({ region, keys }: Signer): AwsClient {
+  const cache = derivedKeys.get(keys) ?? new Map<string, ArrayBuffer>();
+  derivedKeys.set(keys, cache);
+  return new AwsClient({ ...keys, service: "s3", region, cache, retries: 0 });
+}
 
 /** The URL with a signature in its query, valid for `seconds`. The sender must send `headers`, which are signed. */
 export async function presign(

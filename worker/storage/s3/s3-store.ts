@@ -15,7 +15,7 @@ export type Bucket = S3Client & { readonly storage: StorageOf<"s3"> };
 
 /** A job's storage in an S3-compatible bucket. */
 export function s3Store(storage: StorageOf<"s3">, keys: AccessKeys, allow: AllowPrivate): ObjectStore {
-  const bucket: Bucket = { storage, keys, allow, region: storage.region, derivedKeys: new Map() };
+  const bucket: Bucket = { storage, keys, allow, region: storage.region };
   return {
     partSizes: (sizeBytes) => partSizes(sizeBytes),
     // The check needs the same permission as a PUT, and sends the same options.

@@ -29,7 +29,7 @@ const PAGE_KEYS = 100;
 
 /** A job numbers its folders: it never writes again to a folder that is being removed. */
 export function openScratch({ bucket, keys }: ScratchSettings, job: JobId, folder: number): ScratchStore {
-  const signer: S3Client = { region: bucket.region, keys, allow: null, derivedKeys: new Map() };
+  const signer: S3Client = { region: bucket.region, keys, allow: null };
   const root = `${SCRATCH_FOLDER}/${job}/${folder}/`;
   const urlOf = (name: string): string => keyUrl(bucket, root + name);
   const seconds = SIGNED_MS / 1000;

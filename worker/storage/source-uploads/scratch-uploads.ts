@@ -18,7 +18,7 @@ function bucketOf({ bucket, keys }: ScratchSettings): Bucket {
   const options = { acl: null, storageClass: null, cacheControl: null, expires: null };
   // Jobs have no objects there, because ids of jobs have 14 characters.
   const storage: StorageOf<"s3"> = { kind: "s3", ...bucket, path: `${SCRATCH_FOLDER}/uploads`, options, secure: true };
-  return { storage, keys, allow: null, region: bucket.region, derivedKeys: new Map() };
+  return { storage, keys, allow: null, region: bucket.region };
 }
 
 /** The object of an upload as a FileToStore; only its name and size matter. */
