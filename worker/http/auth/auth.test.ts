@@ -139,11 +139,33 @@ it("a revoked API key gives no access", async () => {
   const { id, key } = await newAccount();
   const admin = (method: string, path: string) => operator.request(method, `/v2/admin${path}`);
   const { body } = await admin("GET", `/accounts/${id}/keys`);
+  expect((await send("/v2/jobs", { headers: basic(key) })).status).toBe(200);
   await admin("DELETE", `/keys/${body.keys[0].id}`);
   for (const route of ROUTES.filter(({ audience }) => audience === "client")) {
     const path = fill(route, PARAMETERS);
     expect([path, (await send(path, { method: route.method, headers: basic(key) })).status]).toEqual([path, 401]);
   }
+});
+
+it.each<[string, string, number]>([
+  ["an API key a second", "api_keys", 1000],
+  ["a node token 30 seconds", "node_tokens", 30_000],
+])("gives %s after its revocation through another isolate", async (_, table, keptMs) => {
+  const account = await newAccount();
+  const token = await newNodeToken();
+  const use = async (): Promise<number> =>
+    table === "api_keys"
+      ? (await send("/v2/jobs", { headers: basic(account.key) })).status
+      : (await send(`/v2/nodes/leases/${LEASE}/chunks`, { method: "POST", headers: bearer(token) })).status;
+  const now = Date.now();
+  vi.useFakeTimers({ toFake: ["Date"], now });
+  expect(await use()).not.toBe(401);
+  await env.DB.prepare(`UPDATE ${table} SET revoked_at = 1`).run();
+  vi.setSystemTime(now + keptMs - 1);
+  expect(await use()).not.toBe(401);
+  vi.setSystemTime(now + keptMs);
+  expect(await use()).toBe(401);
+  vi.useRealTimers();
 });
 
 it("a revoked node token closes the sockets of its nodes and rejects their reports, without effect on other nodes", async () => {
@@ -155,6 +177,8 @@ it("a revoked node token closes the sockets of its nodes and rejects their repor
     await connect(await newNodeToken(), "other"),
   ];
   await vi.waitFor(async () => expect((await hubOf(env).stats()).nodes).toBe(3));
+  const report = { method: "POST", headers: bearer(lost.node_token) };
+  expect((await send(`/v2/nodes/leases/${LEASE}/chunks`, report)).status).toBe(400);
   const revoked = await admin("DELETE", `/node-tokens/${lost.id}`);
   expect(revoked).toMatchObject({ status: 200, body: { revoked: true } });
   expect(await Promise.all([first.closed, second.closed])).toEqual([1008, 1008]);

@@ -16,6 +16,7 @@ import {
   type ValidKey,
 } from "../../db/credentials.ts";
 import type { Admitted } from "../../dispatch/connections/node-about.ts";
+import { ExpiringMap } from "../../expiring-map.ts";
 import { settingsOf } from "../../settings.ts";
 import { checkAdminToken, findCredential } from "./failed-attempts.ts";
 import { type AnyContext, requireSameOrigin } from "./same-origin.ts";
@@ -67,9 +68,37 @@ export async function credentialOfKey(context: AnyContext): Promise<ValidKey> {
   if (key === null || !isApiKey(key)) throw unauthorized(context, "Basic", apiKeyError(header));
   const digest = await apiKeyDigest(key);
   await limitRate(context, digest);
-  const valid = await findCredential(context, digest, () => accountOfKey(context.env.DB, digest, Date.now()));
+  const valid = await polledKey(context, digest, (lookUp) => findCredential(context, digest, lookUp));
   if (!valid) throw unauthorized(context, "Basic", apiKeyError(header));
   return valid;
+}
+
+/** Valid credentials by digest: a key for a second, because clients poll, and a token while its node works. */
+const keys = new ExpiringMap<ValidKey>(1000, 5000);
+const tokens = new ExpiringMap<{ id: string } & TokenPlacement>(30_000, 5000);
+
+/** The valid API key with this digest. Only requests that change nothing may use a known key. */
+async function polledKey(
+  context: AnyContext,
+  digest: string,
+  find: (lookUp: () => Promise<ValidKey | null>) => Promise<ValidKey | null>,
+): Promise<ValidKey | null> {
+  const now = Date.now();
+  const lookUp = () => find(() => accountOfKey(context.env.DB, digest, now));
+  if (context.req.method !== "GET") return lookUp();
+  const key = await remembered(keys, digest, lookUp);
+  return key === null || key.expiresAt === null || key.expiresAt > now ? key : null;
+}
+
+async function remembered<Value>(
+  known: ExpiringMap<Value>,
+  digest: string,
+  lookUp: () => Promise<Value | null>,
+): Promise<Value | null> {
+  const now = Date.now();
+  const value = known.get(digest, now) ?? (await lookUp());
+  if (value && !known.get(digest, now)) known.set(digest, value, now);
+  return value;
 }
 
 /** The stored digests of credentials. Credentials have 256 random bits, so no slow hash is needed. */
@@ -81,7 +110,7 @@ export async function accountOfSession(context: AnyContext, { key }: Session): P
   if (key === null) return null;
   await limitRate(context, key);
   // The service sealed this digest, so it is no guess.
-  return accountOfKey(context.env.DB, key, Date.now());
+  return polledKey(context, key, (lookUp) => lookUp());
 }
 
 async function accountOfOperator(context: AnyContext, session: Session | null, id: string): Promise<Account> {
@@ -105,20 +134,24 @@ export const nodeAuth: MiddlewareHandler<NodeEnv> = async (context, next) => {
   const token = bearer(context.req.header("authorization"));
   const digest = token !== null && isNodeToken(token) ? await nodeTokenDigest(token) : null;
   const { DB } = context.env;
-  const valid = digest === null ? null : await findCredential(context, digest, () => nodeTokenOf(DB, digest));
+  const lookUp = (known: string) => findCredential(context, known, () => nodeTokenOf(DB, known));
+  const valid = digest === null ? null : await remembered(tokens, digest, () => lookUp(digest));
   if (!valid) throw unauthorized(context, "Bearer", "The node token is missing or unknown");
   context.set("tokenId", valid.id);
   context.set("placement", { pool: valid.pool, labels: valid.labels });
   await next();
 };
 
-/** Requires the admin token, or its session. */
+/** Requires the admin token, or its session. A change may revoke credentials, so this isolate forgets them. */
 export const adminAuth: MiddlewareHandler<AdminEnv> = async (context, next) => {
   const session = await sessionOf(context);
   if (!(await isOperator(context, session))) {
     throw session ? ended(context) : unauthorized(context, "Bearer", "The admin token is missing or wrong");
   }
   await next();
+  if (context.req.method === "GET") return;
+  keys.clear();
+  tokens.clear();
 };
 
 /**

@@ -4,40 +4,9 @@ import type { HonoRequest } from "hono";
 import { AppError } from "#shared/errors.ts";
 import { clientNetwork } from "#shared/network/client-network.ts";
 import type { Env } from "../../bindings.ts";
+import { ExpiringMap } from "../../expiring-map.ts";
 import { log } from "../../log.ts";
 import { KnownCredentials } from "./known-credentials.ts";
-
-/**
- * A set of texts that expire, in the memory of one isolate. A full set drops its oldest entry, so that clients cannot
- * exhaust the memory.
- */
-class ExpiringSet {
-  readonly #until = new Map<string, number>();
-  readonly #keepMs: number;
-  readonly #maxEntries: number;
-
-  constructor(keepMs: number, maxEntries: number) {
-    this.#keepMs = keepMs;
-    this.#maxEntries = maxEntries;
-  }
-
-  /** Adds `text` at `now` (ms since 1970). */
-  add(text: string, now: number): void {
-    // Deleted first, so that the order of the map is the order of expiry.
-    this.#until.delete(text);
-    this.#until.set(text, now + this.#keepMs);
-    const oldest = this.#until.keys().next();
-    if (this.#until.size > this.#maxEntries && !oldest.done) this.#until.delete(oldest.value);
-  }
-
-  has(text: string, now: number): boolean {
-    const until = this.#until.get(text);
-    if (until === undefined) return false;
-    if (until > now) return true;
-    this.#until.delete(text);
-    return false;
-  }
-}
 
 type AnyContext = { readonly req: Pick<HonoRequest, "header" | "path">; readonly env: Env };
 
@@ -48,9 +17,9 @@ const UNKNOWN_MS = 10_000;
 /** About 100 bytes per entry: 0.5 MB per set. */
 const MAX_ENTRIES = 5000;
 
-const blocked = new ExpiringSet(BLOCK_SECONDS * 1000, MAX_ENTRIES);
-const adminBlocked = new ExpiringSet(ADMIN_BLOCK_SECONDS * 1000, MAX_ENTRIES);
-const unknown = new ExpiringSet(UNKNOWN_MS, MAX_ENTRIES);
+const blocked = new ExpiringMap<true>(BLOCK_SECONDS * 1000, MAX_ENTRIES);
+const adminBlocked = new ExpiringMap<true>(ADMIN_BLOCK_SECONDS * 1000, MAX_ENTRIES);
+const unknown = new ExpiringMap<true>(UNKNOWN_MS, MAX_ENTRIES);
 const known = new KnownCredentials();
 
 /**
@@ -65,13 +34,14 @@ export async function findCredential<Value>(
 ): Promise<Value | null> {
   const now = Date.now();
   const network = networkOf(context);
-  if (network !== null && blocked.has(network, now) && !(await known.has(context.env.DB, digest, now))) {
+  if (network !== null && blocked.get(network, now) && !(await known.has(context.env.DB, digest, now))) {
     throw tooMany("API keys or node tokens", BLOCK_SECONDS);
   }
-  const result = unknown.has(digest, now) ? null : await lookUp();
+  const result = unknown.get(digest, now) ? null : await lookUp();
   if (result !== null) return result;
-  unknown.add(digest, now);
-  if (network !== null && !(await context.env.REFUSED_RATE.limit({ key: network })).success) blocked.add(network, now);
+  unknown.set(digest, true, now);
+  if (network !== null && !(await context.env.REFUSED_RATE.limit({ key: network })).success)
+    blocked.set(network, true, now);
   return null;
 }
 
@@ -83,10 +53,10 @@ export async function checkAdminToken(context: AnyContext, compare: () => Promis
   if (await compare()) return true;
   const now = Date.now();
   const network = networkOf(context);
-  if (network !== null && adminBlocked.has(network, now)) throw tooMany("admin tokens", ADMIN_BLOCK_SECONDS);
+  if (network !== null && adminBlocked.get(network, now)) throw tooMany("admin tokens", ADMIN_BLOCK_SECONDS);
   log.warn("admin token rejected", { address: context.req.header("cf-connecting-ip") ?? null, path: context.req.path });
   if (network === null) return false;
-  if (!(await context.env.ADMIN_REFUSED_RATE.limit({ key: network })).success) adminBlocked.add(network, now);
+  if (!(await context.env.ADMIN_REFUSED_RATE.limit({ key: network })).success) adminBlocked.set(network, true, now);
   return false;
 }
 
