@@ -117,6 +117,54 @@ describe("a job", () => {
     );
   });
 
+  describe("of an account whose storage was checked", () => {
+    const keys = S3_STORAGE.credentials;
+    const checks = async (spec: JobSpec): Promise<number> => {
+      const fetched = vi.spyOn(globalThis, "fetch");
+      await stubOf(spec).create(spec);
+      await vi.waitFor(async () => {
+        await runDurableObjectAlarm(stubOf(spec));
+        expect(await stateOf(spec)).toMatchObject({ storageCheck: null });
+      });
+      const urls = fetched.mock.calls.map(([request]) => (request instanceof Request ? request.url : String(request)));
+      fetched.mockRestore();
+      return urls.filter((url) => url.endsWith("?uploads=")).length;
+    };
+
+    it("checks it again only with other keys, for another account, or after a failure", async () => {
+      const good = { ...S3_STORAGE, path: crypto.randomUUID() };
+      const wrong = { ...good, credentials: { ...keys, secret_access_key: "x" } };
+      expect(await checks(await freshSpec(good))).toBe(1);
+      expect(await checks(await freshSpec(good))).toBe(0);
+      expect(await checks(await freshSpec(wrong))).toBe(1);
+      expect(await checks({ ...(await freshSpec(good)), accountId: "another" })).toBe(1);
+      const failing = await freshSpec(good);
+      expect(await checks(failing)).toBe(0);
+      const failure = { code: "storage_denied", message: "no" } as const;
+      const node = { nodeId: "node", session: "s", max: 1 };
+      const [inspect] = await claimFrom(stubOf(failing), { ...node, slotClass: "inspect" });
+      if (!inspect) throw new Error("Nothing to inspect");
+      await stubOf(failing).complete(inspect.lease, {
+        token: inspect.token,
+        result: { kind: "inspect", probe: PROBE },
+      });
+      const [encode] = await claimFrom(stubOf(failing), { ...node, slotClass: "encode" });
+      if (!encode) throw new Error("Nothing to encode");
+      const outputs = [0, 1].map((output) => ({ status: "failed" as const, output, failure }));
+      await stubOf(failing).complete(encode.lease, { token: encode.token, result: { kind: "encode", outputs } });
+      await vi.waitFor(async () => expect((await stateOf(failing))?.status).toBe("job.failed"));
+      await vi.waitFor(async () => expect(await checks(await freshSpec(good))).toBe(1));
+    });
+
+    it("checks it again after ten minutes", async () => {
+      const good = { ...S3_STORAGE, path: crypto.randomUUID() };
+      expect(await checks(await freshSpec(good))).toBe(1);
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 10 * 60_000 });
+      expect(await checks(await freshSpec(good))).toBe(1);
+      vi.useRealTimers();
+    });
+  });
+
   it("fails at once when the storage does not respond, encodes nothing, and revokes its inspection", async () => {
     const spec = await freshSpec(NOWHERE, { notification: { type: "http", url: "http://127.0.0.1:9/", events: true } });
     await stubOf(spec).create(spec);

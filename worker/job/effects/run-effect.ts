@@ -28,7 +28,7 @@ import { tryDelivery } from "./deliver-effect.ts";
 import type { Effect, EffectDeps, EffectOf } from "./effect.ts";
 import { completionName, indexed, mayAbortAgain, nextCheckAt, revoked, uploadAborted } from "./job-effects.ts";
 import { closeScratch, mayClearAgain, scratchCleared } from "./scratch-effects.ts";
-import { checkStorage } from "./storage-check-effect.ts";
+import { checkStorage, forgetStorage } from "./storage-check-effect.ts";
 
 /** Attempts to complete the uploads of an output, over about an hour, before the output fails. */
 const MAX_COMPLETION_ATTEMPTS = 22;
@@ -39,7 +39,7 @@ export async function runEffect(effect: Effect, deps: EffectDeps): Promise<void>
     case "advertise":
       return advertise(effect, deps);
     case "check-storage":
-      return checkStorage(() => storeOf(deps), deps);
+      return checkStorage(deps);
     case "complete-uploads":
       return completeUploads(effect, deps);
     case "confirm-leases":
@@ -84,6 +84,9 @@ async function abortUpload({ upload }: EffectOf<"abort-upload">, deps: EffectDep
 
 async function updateIndex(deps: EffectDeps): Promise<void> {
   const state = deps.state();
+  const hasRejected = state.outputs.some(({ failure }) => failure?.code.startsWith("storage_"));
+  // Without the key of its secrets, a job has checked no storage.
+  if (hasRejected) await forgetStorage(deps).catch(() => {});
   await updateJob(deps.env.DB, {
     id: state.spec.id,
     accountId: state.spec.accountId,

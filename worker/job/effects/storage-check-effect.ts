@@ -1,30 +1,41 @@
 // Checks a job's storage before anything is encoded for it.
 import { AppError } from "#shared/errors.ts";
+import type { AccessKeys } from "#shared/request/storage/storage-spec.ts";
+import { keyedDigest } from "../../crypto/keyed-digest.ts";
+import { ExpiringMap } from "../../expiring-map.ts";
+import { settingsOf } from "../../settings.ts";
 import { checkStorageAccess } from "../../storage/check-storage-access.ts";
-import type { ObjectStore } from "../../storage/object-store.ts";
+import { openStore } from "../../storage/open-store.ts";
 import { sampleFile, storageChecked, storageMoved, storageRejected } from "../decide/storage-check.ts";
+import { openJobSecrets } from "../secrets/job-secrets.ts";
 import type { EffectDeps } from "./effect.ts";
 
 export const CHECK_NAME = "check-storage";
 /** Attempts, over two to four seconds: a storage that restarts responds by then. */
 const MAX_ATTEMPTS = 3;
 
+/** Storages that accepted a check in the last ten minutes, by their names, in the memory of one isolate. */
+const accepted = new ExpiringMap<true>(10 * 60_000, 1000);
+
 /** Throws if the check must be tried again. */
-export async function checkStorage(open: () => Promise<ObjectStore>, deps: EffectDeps): Promise<void> {
+export async function checkStorage(deps: EffectDeps): Promise<void> {
+  const [keys, name] = await keysAndName(deps);
   const state = deps.state();
   const file = sampleFile(state);
   const isLate = !state.storageCheck || deps.now() >= state.storageCheck.until;
   if (isLate || !file) return deps.apply((before) => storageChecked(before, null));
-  const access = await checkStorageAccess(await open(), file);
+  if (accepted.get(name, deps.now())) return deps.note((before) => storageChecked(before, null));
+  const access = await checkStorageAccess(openStore(state.spec, keys, deps.env), file);
   switch (access.kind) {
     case "accepted": {
       const { uploadId } = access;
+      accepted.set(name, true, deps.now());
       const upload = uploadId === null ? null : { objectName: file.objectName, uploadId };
       // If this is lost, the storage is checked again, and the bucket's lifecycle rules remove the upload.
       return deps.note((before) => storageChecked(before, upload));
     }
     case "rejected":
-      if (access.bucketRegion !== null && hasMoved(access.bucketRegion, deps)) return checkStorage(open, deps);
+      if (access.bucketRegion !== null && hasMoved(access.bucketRegion, deps)) return checkStorage(deps);
       return deps.apply((before) => storageRejected(before, access.failure, deps.now()));
     case "unreachable": {
       const attempts = (state.retries[CHECK_NAME]?.attempts ?? 0) + 1;
@@ -34,6 +45,21 @@ export async function checkStorage(open: () => Promise<ObjectStore>, deps: Effec
     default:
       return deps.apply((before) => storageChecked(before, null));
   }
+}
+
+/** Checks the storage of a failed job again for the next job. */
+export async function forgetStorage(deps: EffectDeps): Promise<void> {
+  const [, name] = await keysAndName(deps);
+  accepted.delete(name);
+}
+
+/** The keys of a job's storage, and a name of the storage for this account and these keys. */
+async function keysAndName({ env, state }: EffectDeps): Promise<[keys: AccessKeys | null, name: string]> {
+  const { spec } = state();
+  const { sealingKeys } = settingsOf(env);
+  const { storage: keys } = await openJobSecrets(spec, sealingKeys);
+  const text = JSON.stringify([spec.accountId, spec.storage, keys]);
+  return [keys, keyedDigest("copra storage check 1", text, sealingKeys[0])];
 }
 
 /** Corrects the region of the bucket. Returns false if that was tried before. */
