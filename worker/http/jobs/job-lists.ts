@@ -14,7 +14,7 @@ import { DryRunSwitch } from "../dry-run/assumed-source.ts";
 import { mount } from "../operation/mount.ts";
 import { cursorOf, filterOf, parseCountQuery, parseListQuery, placeOf } from "../query/list-query.ts";
 import { parseQuery } from "../query/parse-query.ts";
-import { jsonResponse } from "../responses/json-response.ts";
+import { jsonResponse, polledJson } from "../responses/json-response.ts";
 import { creatorOf } from "./create/new-job.ts";
 import { actOnJobs, cancelJob, retryJob } from "./job-actions.ts";
 import { createBatch } from "./job-batch.ts";
@@ -41,10 +41,11 @@ export const jobLists = mount(JOB_LIST_OPERATIONS, {
 export async function listPage(context: Context<ClientEnv>): Promise<Response> {
   const wanted = parseListQuery(context.req.query());
   const { jobs, next } = await listJobs(context.env.DB, context.get("account").id, wanted);
-  return jsonResponse(context, {
+  const list: JobList = {
     jobs: jobs.map(({ view }) => JSON.parse(view)),
     next_cursor: next && cursorOf(next, wanted.filter.sort),
-  } satisfies JobList);
+  };
+  return polledJson(context, JSON.stringify(list));
 }
 
 /** `possible`: the statuses that allow the action. They replace a missing status in the filter. */

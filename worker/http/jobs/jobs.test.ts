@@ -1,5 +1,5 @@
-import { createExecutionContext, runInDurableObject } from "cloudflare:test";
-import { env } from "cloudflare:workers";
+import { createExecutionContext, evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env, exports } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { unpackView } from "../../db/stored-view.ts";
 import worker from "../../index.ts";
@@ -245,6 +245,47 @@ describe("GET /v2/jobs", () => {
       400,
       { status: "error", error_code: "query_not_valid", message: expect.stringMatching(message) },
     ]);
+  });
+});
+
+describe("a response that was read before", () => {
+  const read = async (path: string, key: string, etag: string) => {
+    const headers = { ...basic(key), "if-none-match": `"other", ${etag}` };
+    const response = await exports.default.fetch(new Request(`https://copra.test${path}`, { headers }));
+    return { status: response.status, text: await response.text(), etag: response.headers.get("etag") };
+  };
+
+  it.each(["/v2/jobs/:id", "/v2/jobs"])(
+    "of %s is 304 until it changes, and never for another account",
+    async (route) => {
+      const [own, other] = [await newAccount(), await newAccount()];
+      const { body } = await send("/v2/jobs", { method: "POST", body: jobBody(), headers: basic(own.key) });
+      const path = route.replace(":id", body.id);
+      const first = await send(path, { headers: basic(own.key) });
+      const etag = first.headers.get("etag") ?? "";
+      expect([etag, first.headers.get("cache-control")]).toEqual([expect.stringMatching(/^W\//), "private, no-cache"]);
+      expect(await read(path, own.key, etag)).toEqual({ status: 304, text: "", etag });
+      expect((await read(path, other.key, etag)).status).toBe(route === "/v2/jobs" ? 200 : 404);
+      await send(`/v2/jobs/${body.id}`, { method: "DELETE", headers: basic(own.key) });
+      await vi.waitFor(async () => {
+        const changed = await read(path, own.key, etag);
+        expect([changed.status, changed.text]).toEqual([200, expect.stringContaining("job.aborted")]);
+      });
+    },
+  );
+
+  it("comes from the row of a job that its object has forgotten", async () => {
+    const { body } = await post(jobBody());
+    const path = `/v2/jobs/${body.id}`;
+    await send(path, { method: "DELETE", headers: basic(account.key) });
+    const ended = await send(path, { headers: basic(account.key) });
+    await vi.waitFor(async () => {
+      const row = await env.DB.prepare("SELECT status FROM jobs WHERE id = ?").bind(body.id).first("status");
+      expect(row).toBe("job.aborted");
+    });
+    await runInDurableObject(jobOf(env, body.id), (_, { storage }) => storage.deleteAll());
+    await evictDurableObject(jobOf(env, body.id));
+    expect((await send(path, { headers: basic(account.key) })).body).toEqual(ended.body);
   });
 });
 

@@ -2,20 +2,22 @@
 
 import type { Context } from "hono";
 import * as z from "zod";
+import { AppError } from "#shared/errors.ts";
+import { isJobId } from "#shared/ids.ts";
 import { isTerminalJob, JOB_STATUSES } from "#shared/job/job-status.ts";
 import type { JobView } from "#shared/job/job-view.ts";
 import { TagChanges } from "#shared/job/tags.ts";
 import { readTraceContext } from "#shared/network/trace-context.ts";
 import { isObject } from "#shared/request/parse-section.ts";
 import { JobChanges } from "#shared/request/settings-section.ts";
-import type { Result } from "#shared/result.ts";
+import { err, type Result } from "#shared/result.ts";
 import type { JobRow } from "../../db/jobs.ts";
 import { withDeadline } from "../../deadline.ts";
 import { follow } from "../../events/socket-stream.ts";
 import { endedEvents } from "../../job/events/event-text.ts";
 import { newJob } from "../../job/state/job-state.ts";
 import { viewJob } from "../../job/views/job-view.ts";
-import { type JobResult, jobOf } from "../../rpc/job.ts";
+import { JOB_NOT_FOUND, type JobResult, jobOf } from "../../rpc/job.ts";
 import type { ClientEnv } from "../auth/auth.ts";
 import { requireJobScope } from "../auth/scopes.ts";
 import { parseBody, parseJson, readBytes } from "../body/read-body.ts";
@@ -23,9 +25,9 @@ import { assumedSource, parseDryRun, probedSource } from "../dry-run/assumed-sou
 import { dryRun } from "../dry-run/dry-run.ts";
 import { mount } from "../operation/mount.ts";
 import { eventStream } from "../responses/event-stream.ts";
-import { errorResponse, jsonResponse } from "../responses/json-response.ts";
+import { errorResponse, jsonResponse, polledJson } from "../responses/json-response.ts";
 import { createJob, readRequest } from "./create/create-job.ts";
-import { creatorOf, requireValidKey } from "./create/new-job.ts";
+import { creatorOf, requireValidKey, settle } from "./create/new-job.ts";
 import { cancelJob, changeJob, retryJob } from "./job-actions.ts";
 import { listPage } from "./job-lists.ts";
 import { JOB_OPERATIONS } from "./jobs.operations.ts";
@@ -55,12 +57,16 @@ export const jobs = mount(JOB_OPERATIONS, {
   },
   listJobs: listPage,
   getJob: async (context) => {
-    const row = await ownJob(context, context.req.param("id"));
-    if (hasEnded(row)) return jsonResponse(context, JSON.parse(row.view));
-    const viewed = await withDeadline<JobResult<JobView>>("view", jobOf(context.env, row.id).view());
-    return viewed.ok
-      ? jsonResponse(context, viewed.value)
-      : errorResponse(context, viewed.error.code, viewed.error.message);
+    const id = context.req.param("id");
+    const view = async (): Promise<JobResult<JobView>> =>
+      isJobId(id) ? jobOf(context.env, id).view(context.get("account").id) : err(JOB_NOT_FOUND);
+    const viewed = await settle(withDeadline<JobResult<JobView>>("view", view()));
+    if (viewed.ok && viewed.value.ok) return polledJson(context, JSON.stringify(viewed.value.value));
+    // The object has forgotten the job, or cannot read it.
+    const row = await ownJob(context, id);
+    if (hasEnded(row)) return polledJson(context, row.view);
+    if (!viewed.ok) throw viewed.error;
+    throw AppError.from(viewed.value.ok ? JOB_NOT_FOUND : viewed.value.error);
   },
   changeJob: async (context) => {
     const row = await ownJob(context, context.req.param("id"));

@@ -5,7 +5,10 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { ErrorBody } from "#shared/api/job-responses.ts";
 import { AppError, type ErrorCode, errorTraits } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
+import { keyedDigest } from "../../crypto/keyed-digest.ts";
 import { log } from "../../log.ts";
+import { settingsOf } from "../../settings.ts";
+import type { ClientEnv } from "../auth/auth.ts";
 
 /** A JSON response with the content type of the contract. */
 export function jsonResponse(context: Context, body: unknown, status: ContentfulStatusCode = 200): Response {
@@ -15,6 +18,19 @@ export function jsonResponse(context: Context, body: unknown, status: Contentful
 /** A response whose body is already JSON. */
 export function jsonText(context: Context, body: string, status: ContentfulStatusCode = 200): Response {
   return context.body(body, status, { "content-type": "application/json; charset=utf-8" });
+}
+
+/**
+ * A JSON response that clients request again and again. Its ETag is weak, because proxies may compress it. A private
+ * cache may keep it, and must ask each time whether it has changed.
+ */
+export function polledJson(context: Context<ClientEnv>, body: string): Response {
+  const [key] = settingsOf(context.env).sealingKeys;
+  const etag = `W/"${keyedDigest("copra etag 1", body, key).slice(0, 32)}"`;
+  context.header("etag", etag);
+  context.header("cache-control", "private, no-cache");
+  const known = context.req.header("if-none-match")?.split(",") ?? [];
+  return known.some((tag) => tag.trim() === etag) ? context.body(null, 304) : jsonText(context, body);
 }
 
 /** Seconds until a retry: the period of the rate limit (wrangler.toml), or a short time. */
