@@ -6,7 +6,7 @@ import { type LeaseId, parseLeaseId } from "../ids.ts";
  * Lifetime of a lease without a report from its node. The hub notices a lost connection sooner; this limit is for
  * losses that the hub does not notice. Each stored renewal costs a row.
  */
-export const LEASE_MS = 600_000;
+export const LEASE_MS = 900_000;
 /**
  * Time that a new lease waits for its first report. After it, the job asks the hub whether the node has the lease,
  * because the assign frame may have been lost. Nodes report every 15 s, and the job's alarm rings 30 s after the job

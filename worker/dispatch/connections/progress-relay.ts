@@ -10,10 +10,10 @@ import type { Assignment } from "#shared/protocol/tasks.ts";
 export const WATCHED_EVERY_MS = 1000;
 export const PROGRESS_EVERY_MS = 15_000;
 /**
- * Maximum interval between two reports on a lease to its job. A lease lives 10 minutes without a report. The job asks
+ * Maximum interval between two reports on a lease to its job. A lease lives 15 minutes without a report. The job asks
  * the hub about a new lease sooner (OFFER_MS).
  */
-export const ALIVE_EVERY_MS = 120_000;
+export const ALIVE_EVERY_MS = 180_000;
 /**
  * Maximum interval while somebody follows the job. After ten seconds without a report, the job's object hibernates and
  * forgets progress.

@@ -90,7 +90,7 @@ it("counts the time of each lease when it ends, however it ends", () => {
   expect(endedLeaseMs(before.tasks, structuredClone(before.tasks), since + 700)).toBe(0);
   // The node was lost when the lease expired, and another node has the task.
   const lost = before.tasks.map((task) => ({ ...task, attempt: task.attempt + 1 }));
-  expect(endedLeaseMs(before.tasks, lost, since + 10 ** 9)).toBe(10 * 60_000);
+  expect(endedLeaseMs(before.tasks, lost, since + 10 ** 9)).toBe(15 * 60_000);
   expect(claim(checkedJob(before.spec), "t1").state.used.nodeMs).toBe(0);
 });
 
