@@ -1,7 +1,7 @@
 // Measures real encodes of sources whose frames are easily paired, turned or scaled wrongly.
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import { isEncodedVideo } from "#shared/plan/outputs/plan-file.ts";
 import { summarizeQuality } from "#shared/plan/quality/summarize-quality.ts";
@@ -9,8 +9,9 @@ import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
 import { fileFolder } from "../../test/fixtures.ts";
 import { probeSource } from "../source/probe/probe-source.ts";
 import { everyNth } from "../testing/few.ts";
-import { encodeClip, encodeOne, makeClip, REFERENCE_FFMPEG, tested } from "../testing/plan-runs.ts";
+import { encodeClip, encodeOne, REFERENCE_FFMPEG, tested } from "../testing/plan-runs.ts";
 import { silentLog } from "../testing/silent-log.ts";
+import { clipsOfFile } from "../testing/workshop-of-file.ts";
 import { NO_TRACE } from "../tracing/task-trace.ts";
 import { type MeasuredVideo, type MeasureRequest, measureQualities, measureQuality } from "./measure.ts";
 import { measureTracks } from "./measure-tracks.ts";
@@ -37,9 +38,7 @@ const CLIPS: Readonly<Record<string, string>> = {
 };
 
 const folder = fileFolder();
-beforeAll(async () => {
-  for (const [name, argv] of Object.entries(CLIPS)) await makeClip(folder, name, argv);
-});
+clipsOfFile(folder, CLIPS);
 
 const deps = {
   ffmpeg: { ...tested.ffmpeg, path: REFERENCE_FFMPEG },

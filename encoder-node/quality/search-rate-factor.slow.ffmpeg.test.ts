@@ -1,7 +1,7 @@
 // Searches the rate factors of real encodes. The frames of their sources are easily paired wrongly.
 import { readdir, rm } from "node:fs/promises";
 import path from "node:path";
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { TargetMetadata } from "#shared/job/quality-target.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import { isEncodedVideo } from "#shared/plan/outputs/plan-file.ts";
@@ -13,6 +13,7 @@ import { runCommand } from "../ffmpeg/run-command.ts";
 import { probeSource } from "../source/probe/probe-source.ts";
 import { decode, makeClip, REFERENCE_FFMPEG, tested } from "../testing/plan-runs.ts";
 import { silentLog } from "../testing/silent-log.ts";
+import { clipsOfFile } from "../testing/workshop-of-file.ts";
 import { searchRateFactors } from "./search-rate-factor.ts";
 
 const X264 = "-c:v libx264 -preset ultrafast -qp 0";
@@ -24,9 +25,7 @@ const CLIPS: Readonly<Record<string, string>> = {
 };
 
 const folder = fileFolder();
-beforeAll(async () => {
-  for (const [name, argv] of Object.entries(CLIPS)) await makeClip(folder, name, argv);
-});
+clipsOfFile(folder, CLIPS);
 
 function videoOf(format: string): SearchedVideo {
   const output = specOf({ format }, 0);

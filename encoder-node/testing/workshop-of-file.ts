@@ -1,5 +1,6 @@
-import { afterAll } from "vitest";
+import { afterAll, beforeAll } from "vitest";
 import { fileFolder } from "../../test/fixtures.ts";
+import { makeClip } from "./plan-runs.ts";
 import { closeServers } from "./range-server.ts";
 import { openWorkshop, type SourceWorkshop } from "./source-workshop.ts";
 
@@ -8,4 +9,11 @@ export function workshopOfFile(): SourceWorkshop {
   const workshop = openWorkshop(fileFolder());
   afterAll(closeServers);
   return workshop;
+}
+
+/** Makes clips in a folder before the tests of the file, in order: a clip may be made of an earlier clip. */
+export function clipsOfFile(folder: string, clips: Readonly<Record<string, string>>): void {
+  beforeAll(async () => {
+    for (const [name, argv] of Object.entries(clips)) await makeClip(folder, name, argv);
+  });
 }

@@ -1,24 +1,22 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { AppError } from "#shared/errors.ts";
+import { emptiedFolder } from "../../test/fixtures.ts";
 import { closeServers, noise, sendRange, serve, type TestServer } from "../testing/range-server.ts";
 import { type OpenOptions, SourceCache } from "./source-cache.ts";
 
 const CLIP = noise(100_000);
 const never = new AbortController().signal;
-let folder: string;
+const folder = emptiedFolder();
 let cache: SourceCache;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-sources-"));
+beforeEach(() => {
   cache = new SourceCache(join(folder, "sources"));
 });
 afterEach(async () => {
   await cache.clear();
   expect(await readdir(folder)).toEqual([]);
   closeServers();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const optionsOf = (url: string, sizeBytes: number | null = null): OpenOptions => ({

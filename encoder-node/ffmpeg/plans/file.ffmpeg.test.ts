@@ -3,14 +3,15 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { VIDEO_CODECS, VIDEO_TRAITS, type VideoCodec } from "#shared/format/codecs.ts";
 import { TRACK_CONTAINER_TRAITS } from "#shared/format/containers.ts";
 import type { MediaProbe, ProbedStream } from "#shared/media/media-probe.ts";
 import type { OutputOptions } from "#shared/testing/output-specs.ts";
 import { fileFolder } from "../../../test/fixtures.ts";
 import { few, SLOW } from "../../testing/few.ts";
-import { encodeClip, encodeOne, makeClip, probe, REFERENCE_FFMPEG } from "../../testing/plan-runs.ts";
+import { encodeClip, encodeOne, probe, REFERENCE_FFMPEG } from "../../testing/plan-runs.ts";
+import { clipsOfFile } from "../../testing/workshop-of-file.ts";
 import { toolEnvironment } from "../sandbox/tool-environment.ts";
 
 const run = promisify(execFile);
@@ -33,9 +34,7 @@ const CLIPS: Readonly<Record<string, string>> = {
 
 const folder = fileFolder();
 const clip = (name: string): string => path.join(folder, name);
-beforeAll(async () => {
-  for (const [name, argv] of Object.entries(CLIPS)) await makeClip(folder, name, argv);
-});
+clipsOfFile(folder, CLIPS);
 
 /** A container for the codec. */
 const containerOf = (codec: VideoCodec): string =>

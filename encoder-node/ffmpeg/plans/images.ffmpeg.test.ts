@@ -4,14 +4,15 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { ImageOutput } from "#shared/job/output-spec.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import { chooseTimestamps, timestampsOf } from "#shared/plan/thumbnails/thumbnail-timestamps.ts";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
 import { fileFolder } from "../../../test/fixtures.ts";
 import { few, SLOW } from "../../testing/few.ts";
-import { decode, encodeClip, makeClip, probe, REFERENCE_FFMPEG } from "../../testing/plan-runs.ts";
+import { decode, encodeClip, probe, REFERENCE_FFMPEG } from "../../testing/plan-runs.ts";
+import { clipsOfFile } from "../../testing/workshop-of-file.ts";
 
 const run = promisify(execFile);
 
@@ -36,9 +37,7 @@ const CLIPS: Readonly<Record<string, string>> = {
 };
 
 const folder = fileFolder();
-beforeAll(async () => {
-  for (const [name, options] of Object.entries(CLIPS)) await makeClip(folder, name, options);
-});
+clipsOfFile(folder, CLIPS);
 
 type Made = {
   /** The files of each output, in the order of the request. */

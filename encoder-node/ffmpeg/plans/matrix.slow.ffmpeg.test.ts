@@ -2,13 +2,14 @@
 import { execFile } from "node:child_process";
 import path from "node:path";
 import { promisify } from "node:util";
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { AudioCodec, VideoCodec } from "#shared/format/codecs.ts";
 import { TRACK_CONTAINER_TRAITS, TRACK_CONTAINERS, type TrackContainer } from "#shared/format/containers.ts";
 import { MediaProbe, type ProbedStream } from "#shared/media/media-probe.ts";
 import type { OutputOptions } from "#shared/testing/output-specs.ts";
 import { fileFolder } from "../../../test/fixtures.ts";
-import { encodeClip, FFMPEG, FFPROBE, makeClip, REFERENCE_FFMPEG } from "../../testing/plan-runs.ts";
+import { encodeClip, FFMPEG, FFPROBE, REFERENCE_FFMPEG } from "../../testing/plan-runs.ts";
+import { clipsOfFile } from "../../testing/workshop-of-file.ts";
 import { listEncoders } from "../discover/listings.ts";
 import { toolEnvironment } from "../sandbox/tool-environment.ts";
 
@@ -30,9 +31,7 @@ const CLIPS: Readonly<Record<string, string>> = {
 };
 
 const folder = fileFolder();
-beforeAll(async () => {
-  for (const [name, options] of Object.entries(CLIPS)) await makeClip(folder, name, options);
-});
+clipsOfFile(folder, CLIPS);
 
 type Wanted = { container: TrackContainer; video: VideoCodec | null; audio: AudioCodec | null };
 

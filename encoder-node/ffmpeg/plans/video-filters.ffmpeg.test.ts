@@ -6,6 +6,7 @@ import type { OutputOptions } from "#shared/testing/output-specs.ts";
 import { fileFolder } from "../../../test/fixtures.ts";
 import { few } from "../../testing/few.ts";
 import { decode, decodeAudio, encodeClip, encodeOne, firstFrame, makeClip, probe } from "../../testing/plan-runs.ts";
+import { clipsOfFile } from "../../testing/workshop-of-file.ts";
 
 const X264 = "-c:v libx264 -preset ultrafast -qp 0";
 const TAGS = "-colorspace bt709 -color_primaries bt709 -color_trc bt709 -color_range tv";
@@ -277,9 +278,7 @@ describe("watermark", () => {
     "overlay.webp": "-i overlay.png -lossless 1",
     "huge.png": "-f lavfi -i color=0xff00ff:s=3000x300 -frames:v 1",
   };
-  beforeAll(async () => {
-    for (const [name, argv] of Object.entries(SOURCES)) await makeClip(folder, name, argv);
-  });
+  clipsOfFile(folder, SOURCES);
 
   const params = (position: string) => ({ watermark: { url: "https://a.example/m", position } });
   const overlayOf = (name: string): ReadonlyMap<string, string> => new Map([["https://a.example/m", clip(name)]]);

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, describe, expect, it, test } from "vitest";
+import { afterEach, describe, expect, it, test } from "vitest";
 import { parseRange } from "#shared/network/http-headers.ts";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { closeServers, noise, sendRange, serve } from "../../testing/range-server.ts";
 import { gapsIn, withRange } from "./byte-ranges.ts";
 import { SourceDisk } from "./source-disk.ts";
@@ -18,17 +18,13 @@ const CLIP = noise(BLOCK * 40 + 100);
 const QUICK = { stallMs: 30_000, backoff: { firstMs: 5, maxMs: 5 } };
 const never = new AbortController().signal;
 
-let folder: string;
+const folder = fileFolder();
 let opened = 0;
 const files: SourceFile[] = [];
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-source-file-"));
-});
 afterEach(async () => {
   await Promise.all(files.splice(0).map((file) => file.close()));
   closeServers();
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 async function openFile(changes: Partial<SourceFileOptions> & Pick<SourceFileOptions, "pieces">): Promise<SourceFile> {
   const path = join(folder, `${++opened}`);
@@ -52,22 +48,13 @@ async function readOn(reader: SourceReader, start: number, end: number): Promise
 }
 
 test("adds ranges to a list, and finds the gaps between ranges", () => {
-  const ranges = [
-    { start: 10, end: 19 },
-    { start: 40, end: 49 },
-  ];
-  expect(withRange(ranges, { start: 20, end: 29 })).toEqual([
-    { start: 10, end: 29 },
-    { start: 40, end: 49 },
-  ]);
-  expect(withRange(ranges, { start: 15, end: 45 })).toEqual([{ start: 10, end: 49 }]);
-  expect(withRange(ranges, { start: 0, end: 5 })[0]).toEqual({ start: 0, end: 5 });
-  expect(gapsIn([...ranges].reverse(), { start: 0, end: 60 })).toEqual([
-    { start: 0, end: 9 },
-    { start: 20, end: 39 },
-    { start: 50, end: 60 },
-  ]);
-  expect(gapsIn([...ranges, { start: 15, end: 60 }], { start: 12, end: 55 })).toEqual([]);
+  const range = (start: number, end: number) => ({ start, end });
+  const ranges = [range(10, 19), range(40, 49)];
+  expect(withRange(ranges, range(20, 29))).toEqual([range(10, 29), range(40, 49)]);
+  expect(withRange(ranges, range(15, 45))).toEqual([range(10, 49)]);
+  expect(withRange(ranges, range(0, 5))[0]).toEqual(range(0, 5));
+  expect(gapsIn([...ranges].reverse(), range(0, 60))).toEqual([range(0, 9), range(20, 39), range(50, 60)]);
+  expect(gapsIn([...ranges, range(15, 60)], range(12, 55))).toEqual([]);
 });
 
 test("splits a range of a source into ranges of its pieces", () => {

@@ -2,11 +2,12 @@ import { execFile } from "node:child_process";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type FrameIndex, ticksToUs } from "#shared/media/frame-index.ts";
 import { fileFolder } from "../../../test/fixtures.ts";
 import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
-import { makeClip, probe, REFERENCE_FFMPEG, tested } from "../../testing/plan-runs.ts";
+import { probe, REFERENCE_FFMPEG, tested } from "../../testing/plan-runs.ts";
+import { clipsOfFile } from "../../testing/workshop-of-file.ts";
 import { readFrameIndex } from "./frame-index.ts";
 import type { FrameIndexReading } from "./packet-checks.ts";
 
@@ -57,9 +58,7 @@ const CLIPS = {
 } as const;
 type Clip = keyof typeof CLIPS;
 
-beforeAll(async () => {
-  for (const [name, arguments_] of Object.entries(CLIPS)) await makeClip(folder, name, arguments_);
-});
+clipsOfFile(folder, CLIPS);
 
 const read = (name: string, streamIndex: number): Promise<FrameIndexReading> =>
   readFrameIndex(ffprobe, { path: join(folder, name) }, streamIndex, never);

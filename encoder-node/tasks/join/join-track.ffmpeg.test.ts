@@ -1,10 +1,10 @@
 // Tracks joined from chunks that ffmpeg wrote.
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { streamArguments } from "#shared/plan/streams/stream-muxers.ts";
 import type { ScratchTrack } from "#shared/protocol/scratch.ts";
+import { fileFolder } from "../../../test/fixtures.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
 import { bodyAt, boxesIn } from "../../mp4/boxes.ts";
 import { type ScratchBucket, startScratchBucket } from "../../testing/jobs/scratch-bucket.ts";
@@ -17,7 +17,7 @@ import { openJoinedTrack } from "./join-track.ts";
 /** The first frame of the second chunk, and of the third chunk. */
 const SPLIT_FRAMES = [50, 100];
 const SECONDS = 5.2;
-let folder: string;
+const folder = fileFolder();
 let bucket: ScratchBucket;
 let node: TestNode;
 
@@ -32,7 +32,6 @@ const encode = (name: string, trim: string, size = "64x36"): Promise<void> =>
   );
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-join-"));
   bucket = await startScratchBucket();
   node = startTestNode(folder);
   await encode("whole.mp4", "null");
@@ -45,7 +44,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await node.close();
   await bucket.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const path = (name: string): string => join(folder, name);
