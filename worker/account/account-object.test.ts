@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { accountOf } from "../rpc/account.ts";
 import { jobOf } from "../rpc/job.ts";
-import { basic, jobBody, newAccount, operator, send, useAccount } from "../testing/jobs.ts";
+import { basic, jobBody, newAccount, operator, failedWith, send, useAccount } from "../testing/jobs.ts";
 import { type AccountObject, judgeJob } from "./account-object.ts";
 
 const account = useAccount();
@@ -84,10 +84,9 @@ describe("an account's jobs", () => {
   );
 
   it("cannot have a limit for an account that does not exist", async () => {
-    expect(await admin("/accounts/nobody/limits", { max_unfinished_jobs: 5 })).toMatchObject({
-      status: 404,
-      body: { error_code: "account_not_found" },
-    });
+    expect(await admin("/accounts/nobody/limits", { max_unfinished_jobs: 5 })).toMatchObject(
+      failedWith(404, "account_not_found"),
+    );
   });
 });
 

@@ -20,13 +20,8 @@ const STARTED: JobRow = {
   tags: null,
 };
 const ENDED: JobRow = { ...STARTED, status: "job.completed", version: 9, completedAt: 30, checkAt: 40 };
-const request = (jobId: string, createdAt = 10) => ({
-  accountId: "acc",
-  key: "k",
-  bodyDigest: jobId,
-  jobId,
-  createdAt,
-});
+const OWNED = { accountId: "acc", key: "k" };
+const request = (jobId: string, createdAt = 10) => ({ ...OWNED, bodyDigest: jobId, jobId, createdAt });
 
 /** The number of rows that D1 writes for a step, and the number of round trips. */
 async function cost(step: (db: D1Database) => Promise<unknown>): Promise<[rowsWritten: number, calls: number]> {

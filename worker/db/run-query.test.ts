@@ -106,11 +106,8 @@ describe("while the database is down", () => {
         const memory = new JobMemory(state.storage, () => {});
         const job = memory.live();
         memory.save({ ...job, version: 2, input: { ...job.input, status: "input.transferred" } });
-        await new EffectRunner(
-          state,
-          withFaults(() => fault),
-          memory,
-        ).onAlarm();
+        const faulty = withFaults(() => fault);
+        await new EffectRunner(state, faulty, memory).onAlarm();
         expect(memory.state?.indexedVersion).toBe(1);
         expect(memory.state?.retries.index?.attempts).toBe(1);
       });
@@ -126,9 +123,7 @@ describe("while the database is down", () => {
 
 describe("a query that is wrong in itself", () => {
   it("reports a query that is not valid as an internal error, without the query's values", async () => {
-    const query = env.DB.prepare(
-      "INSERT INTO api_keys (digest, account_id, created_at, revoked_at) VALUES (?, 'nobody', 0, NULL)",
-    )
+    const query = env.DB.prepare("INSERT INTO api_keys (digest, account_id, created_at) VALUES (?, 'nobody', 0)")
       .bind("secret-digest")
       .run();
     const error = await runQuery(query).catch((thrown: unknown) => thrown);

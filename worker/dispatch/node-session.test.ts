@@ -8,7 +8,7 @@ import { readSession, signSession } from "../crypto/node-session.ts";
 import { app } from "../http/app.ts";
 import { hubOf } from "../rpc/hub.ts";
 import { settingsOf } from "../settings.ts";
-import { bearer, newNodeToken, operator, send } from "../testing/jobs.ts";
+import { bearer, newNodeToken, operator } from "../testing/jobs.ts";
 import { connect, hello, useNodes } from "../testing/nodes.ts";
 import { RevokedTokens } from "./admission/admission.ts";
 import { reconnectSpreadMs } from "./connections/sessions.ts";
@@ -137,12 +137,8 @@ describe("connections of nodes to a hub", () => {
   it("keeps its facts about a node with the most leases and labels through hibernation", async () => {
     const labels = Array.from({ length: 16 }, (_, at) => `${"k".repeat(28)}${10 + at}:${"v".repeat(32)}`);
     const node = await connect();
-    node.say({
-      ...hello("n".repeat(64), NONE, "s".repeat(64)),
-      host: "h".repeat(253),
-      version: "v".repeat(64),
-      labels,
-    });
+    const facts = { host: "h".repeat(253), version: "v".repeat(64), labels };
+    node.say({ ...hello("n".repeat(64), NONE, "s".repeat(64)), ...facts });
     await node.next("welcome");
     const hub = hubOf(env);
     await runInDurableObject(hub, (_, ctx) => {

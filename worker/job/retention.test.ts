@@ -8,7 +8,7 @@ import { settingsOf } from "../settings.ts";
 import { basic, checkedJob, jobBody, newSpec, PROBE, SECRET_KEY, useAccount } from "../testing/jobs.ts";
 import { deletedMetadataResponses, purgedJobResponses } from "../testing/purged-job-responses.ts";
 import { rewriteState } from "../testing/stored-state.ts";
-import { claimFrom } from "../testing/turns.ts";
+import { inspectSource } from "../testing/turns.ts";
 import { CHECK_AFTER_MS, pendingEffects } from "./effects/job-effects.ts";
 import { runEffect } from "./effects/run-effect.ts";
 import { type KeptMetadata, keptMetadata, unpackMetadata } from "./persistence/kept-metadata.ts";
@@ -93,9 +93,7 @@ describe("a job whose retention is over", () => {
     const id: string = body.id;
     const job = jobOf(env, id);
     if (inspected) {
-      const [inspect] = await claimFrom(job, { nodeId: "node-a", session: "s-a", slotClass: "inspect", max: 1 });
-      if (!inspect) throw new Error("Nothing to inspect");
-      await job.complete(inspect.lease, { token: inspect.token, result: { kind: "inspect", probe: PROBE } });
+      await inspectSource(job);
     }
     await ask("DELETE", `/v2/jobs/${id}`);
     await vi.waitFor(async () => expect((await findJob(env.DB, account.id, id))?.status).toBe("job.aborted"));

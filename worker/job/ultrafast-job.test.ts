@@ -128,24 +128,11 @@ beforeAll(async () => {
     const token = newLeaseToken(lease as LeaseId, settingsOf(env).sealingKeys, randomBytes);
     return { lease, token, slotClass: "encode" };
   });
-  const capabilities = {
-    ffmpegVersion: "7.0",
-    encoders: ["libx264"],
-    filters: [],
-    muxers: [],
-    hardware: null,
-    cpus: 2,
-  };
+  const nothing = { filters: [], muxers: [], hardware: null };
+  const capabilities = { ffmpegVersion: "7.0", encoders: ["libx264"], cpus: 2, ...nothing };
   const free = { inspect: 0, encode: 0 };
-  const hello = {
-    type: "hello",
-    protocol: PROTOCOL_VERSION,
-    nodeId: "busy",
-    session: "s",
-    capabilities,
-    slots: free,
-    running,
-  };
+  const node = { nodeId: "busy", session: "s", capabilities, slots: free, running };
+  const hello = { type: "hello", protocol: PROTOCOL_VERSION, ...node };
   webSocket?.accept();
   webSocket?.send(JSON.stringify(hello));
   await vi.waitFor(async () => expect(await hubOf(env).capacity()).toBe(2));
@@ -301,10 +288,8 @@ describe("POST /v2/nodes/leases/:lease/scratch", () => {
       outputs: { ...FAST.outputs, "jpg:320x": { path: "a.jpg" } },
     });
     const body = { token: encode.token, puts: [{ name: "encode-1/x", sizeBytes: 1 }], gets: [] };
-    expect(await stubOf(plain).scratch(encode.lease, body)).toMatchObject({
-      ok: false,
-      error: { code: "report_not_valid" },
-    });
+    const answer = await stubOf(plain).scratch(encode.lease, body);
+    expect(answer).toMatchObject({ ok: false, error: { code: "report_not_valid" } });
   });
 });
 
@@ -312,11 +297,8 @@ describe("POST /v2/nodes/leases/:lease/chunks", () => {
   it("lists the finished chunks for a node that joins them, and rejects other nodes", async () => {
     const headers = bearer(await newNodeToken());
     const ask = async ({ lease, token }: Pick<Assignment, "lease" | "token">, from: unknown = 0, own = headers) => {
-      const answer = await send(`/v2/nodes/leases/${lease}/chunks`, {
-        method: "POST",
-        body: { token, from },
-        headers: own,
-      });
+      const path = `/v2/nodes/leases/${lease}/chunks`;
+      const answer = await send(path, { method: "POST", body: { token, from }, headers: own });
       return [answer.status, answer.body.error_code ?? answer.body.chunks.length];
     };
     const stream = { httpstream: { path: "s", dash: { path: "dash" }, variants: ["mp4:360p"], live_playlist: true } };
@@ -384,11 +366,8 @@ it("writes little for each chunk, however many there are", async () => {
       const next = completeTask(state, id, result, Date.now(), nodes);
       save({ ...next, commands: withCommands(next.commands, taskOf(state, id), commandsOf(id)) });
     };
-    report(claimOne("inspect", "first"), {
-      kind: "inspect",
-      probe: videoProbe(seconds),
-      chunking: videoChunking(seconds),
-    });
+    const chunking = videoChunking(seconds);
+    report(claimOne("inspect", "first"), { kind: "inspect", probe: videoProbe(seconds), chunking });
     claimOne("encode", "first");
     const chunks = unpackSplitPoints(state.chunks?.splitPoints ?? []).length + 1;
     Object.assign(disk.count, { bytes: 0, rows: 0, largest: 0 });

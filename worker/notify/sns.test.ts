@@ -72,13 +72,8 @@ describe("an attempt to publish", () => {
       earlierAttempts: 0,
       nextAt: 0,
     } as const;
-    const deps = {
-      jobId: spec.id,
-      receiver: secrets.notification,
-      signWith: [secrets.webhook],
-      settings,
-      now: Date.now(),
-    };
+    const { notification: receiver, webhook } = secrets;
+    const deps = { jobId: spec.id, receiver, signWith: [webhook], settings, now: Date.now() };
     return deliver({ ...delivery, state: "due", lastResult: null }, spec.notification, deps);
   };
 

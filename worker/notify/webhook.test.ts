@@ -27,11 +27,7 @@ function deliverTo(url: string, changes: Partial<Settings> = {}) {
 
 it.each<[string, string, unknown]>([
   ["is taken", answering({ status: 204 }), { status: 204 }],
-  [
-    "comes too soon",
-    answering({ status: 429, headers: { "retry-after": "120" } }),
-    { status: 429, retryAfterMs: 120_000 },
-  ],
+  ["is limited", answering({ status: 429, headers: { "retry-after": "120" } }), { status: 429, retryAfterMs: 120_000 }],
   ["is refused", answering({ status: 500, body: "x".repeat(4000) }), { status: 500 }],
   [
     "takes the address's user along",

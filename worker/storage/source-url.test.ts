@@ -47,11 +47,8 @@ describe("the address that nodes fetch from", () => {
     const { endpoint, account, privateContainer: container, key: api_key } = inject("azure");
     const azure = { service: "azure", endpoint, container, credentials: { account, api_key } };
     const storage = { kind: "azure", endpoint, account, container, path: "", cacheControl: null } as const;
-    const stored = openStore(
-      { id: "AAAAAAAAAAAAAA" as JobId, storage },
-      { accessKeyId: account, secretAccessKey: api_key },
-      env,
-    );
+    const keys = { accessKeyId: account, secretAccessKey: api_key };
+    const stored = openStore({ id: "AAAAAAAAAAAAAA" as JobId, storage }, keys, env);
     const output = { key: "a", type: "video" } as const;
     const [part] = await stored.sign(
       { objectName: BLOB, contentType: "video/mp4", cacheControl: null, sizeBytes: 10, output },

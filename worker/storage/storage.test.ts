@@ -11,13 +11,8 @@ const MIB = 2 ** 20;
 
 describe("object addresses", () => {
   const credentials = { access_key_id: "id", secret_access_key: "secret" };
-  const s3 = (changes: object = {}) => ({
-    service: "s3",
-    bucket: "videos",
-    region: "eu-west-1",
-    credentials,
-    ...changes,
-  });
+  const S3 = { service: "s3", bucket: "videos", region: "eu-west-1", credentials };
+  const s3 = (changes: object = {}) => ({ ...S3, ...changes });
   const other = (changes: object = {}) => ({
     service: "s3other",
     bucket: "videos",
@@ -106,12 +101,8 @@ it.each([
     // No setting allows this URL, so no job can have it.
     if (!parsed.ok) continue;
     const origin = "https://copra.test";
-    const storage = await resolveStorage(parsed.value.storage, {
-      env,
-      origin,
-      keys: parsed.value.keys,
-      account: { id: "a" },
-    });
+    const { storage: requested, keys } = parsed.value;
+    const storage = await resolveStorage(requested, { env, origin, keys, account: { id: "a" } });
     const spec = { id: "AAAAAAAAAAAAAA" as JobId, storage };
     const store = openStore(spec, parsed.value.keys, { ...env, ALLOW_PRIVATE: "none" });
     const rejection = { code: "storage_address_not_allowed" };

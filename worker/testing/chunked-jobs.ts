@@ -18,11 +18,8 @@ export const SECONDS = 240;
 export const LENGTHS = Array<number>(10).fill(24);
 export const ALL = LENGTHS.map((_, index) => index);
 export const STREAM = { path: "stream", dash: { path: "dash" }, variants: ["mp4:720p", "mp4:360p"] };
-export const OUTPUTS = {
-  "mp4:240p": { path: "a.mp4" },
-  "jpg:320x": { path: "%02d.jpg", number: 2 },
-  httpstream: STREAM,
-};
+const IMAGES = { path: "%02d.jpg", number: 2 };
+export const OUTPUTS = { "mp4:240p": { path: "a.mp4" }, "jpg:320x": IMAGES, httpstream: STREAM };
 export const FAST = { settings: { ultrafast: true }, outputs: OUTPUTS };
 /** The specification of `useChunkedSpec`. */
 export let spec: JobSpec;
@@ -107,12 +104,8 @@ export function good(given: Assignment, changes: { encoder?: string; frames?: nu
       throw new Error(`No report for the task ${task.kind}`);
   }
 }
-export const BOUNDARIES: ChunkBoundaryCheck = {
-  framesPlanned: 6000,
-  framesJoined: 6000,
-  largestErrorUs: 11,
-  videoOverAudioMs: 4,
-};
+const FRAMES = { framesPlanned: 6000, framesJoined: 6000 };
+export const BOUNDARIES: ChunkBoundaryCheck = { ...FRAMES, largestErrorUs: 11, videoOverAudioMs: 4 };
 export const sent = (output: number, file: number | string) => ({ output, file, sizeBytes: 5, etags: ['"e"'] });
 export const FILES: Record<number, (number | string)[]> = { 0: [1], 1: [1, 2], 2: ["dash/master.mpd"] };
 export const madeReport = (output: number): OutputReport => ({

@@ -7,6 +7,7 @@ import { completeTask } from "../job/decide/reports.ts";
 import type { JobState } from "../job/state/job-state.ts";
 import type { MadeReport } from "../job/state/remaining-outputs.ts";
 import { recordUpload } from "../job/uploads/sign-uploads.ts";
+import { viewJob } from "../job/views/job-view.ts";
 import type { JobSpec } from "../rpc/job-spec.ts";
 import { checkedJob, newSpec, PROBE } from "./jobs.ts";
 
@@ -73,3 +74,4 @@ export const failed = (
   code: "encoding_failed" | "encoder_not_available" | "storage_denied",
 ): OutputReport => ({ status: "failed", output, failure: { code, message: "It broke" } });
 export const UPLOADS = { "0/1": upload(), "1/1": upload(), "1/2": upload() };
+export const statuses = (state: JobState) => viewJob(state).outputs.map(({ status }) => status);

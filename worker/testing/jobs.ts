@@ -31,6 +31,9 @@ export async function send(path: string, { method = "GET", body, raw, headers = 
   return { status: response.status, headers: response.headers, body: (await response.json()) as any };
 }
 
+/** A response with this error. */
+export const failedWith = (status: number, error_code: string) => ({ status, body: { error_code } });
+
 export const basic = (key: string): Record<string, string> => ({ authorization: `Basic ${btoa(`${key}:`)}` });
 export const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 

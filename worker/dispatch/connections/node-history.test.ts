@@ -32,11 +32,8 @@ it("averages busy slots and speed over steps of 15 minutes, and writes one row a
     const nodes = [node("a", 2), node("b", 1), node("idle", 0)];
     const [a, b, idle] = nodes as [Node, Node, Node];
     const stored: string[] = [];
-    const history = new NodeHistory<Node>(
-      kv,
-      () => nodes,
-      ({ nodeId }) => void stored.push(nodeId),
-    );
+    const store = ({ nodeId }: Node) => void stored.push(nodeId);
+    const history = new NodeHistory<Node>(kv, () => nodes, store);
     for (const one of nodes) history.note(one, 3, START);
     // After half a step a slot of the first node becomes free, and the node becomes faster.
     delete a.leases["job.encode-1.1"];

@@ -58,20 +58,10 @@ describe("choice of tickets and nodes", () => {
     ["but not for ever", [node("a", 0), node("b", 3)], [ticket("j", { prefer: "a", preferUntil: NOW })], "j on b ×1"],
     ["nor for one that is gone", [node("b", 3)], [ticket("j", { prefer: "a" })], "j on b ×1"],
     ["nor for one that drains", [DRAINING, node("b", 3)], [ticket("j", { prefer: "drains" })], "j on b ×1"],
-    [
-      "and do other work meanwhile",
-      [node("a", 0), node("b", 3)],
-      [ticket("j", { prefer: "a" }), ticket("k")],
-      "k on b ×1",
-    ],
+    ["and do other work", [node("a", 0), node("b", 3)], [ticket("j", { prefer: "a" }), ticket("k")], "k on b ×1"],
     ["pass by a node that failed it", [node("a", 3), node("b", 1)], [ticket("j", { avoid: ["a"] })], "j on b ×1"],
     ["even if the other is busy", [node("a", 3), node("b", 0)], [ticket("j", { avoid: ["a"] })], null],
-    [
-      "though not for ever",
-      [node("a", 3), node("b", 0)],
-      [ticket("j", { avoid: ["a"], avoidUntil: NOW })],
-      "j on a ×1",
-    ],
+    ["but not for ever", [node("a", 3), node("b", 0)], [ticket("j", { avoid: ["a"], avoidUntil: NOW })], "j on a ×1"],
     ["nor because of one that drains", [DRAINING, node("a", 3)], [ticket("j", { avoid: ["a"] })], "j on a ×1"],
     ["leave a job alone that could not be asked", [node("a", 1)], [ticket("j", { notBefore: NOW + 1 })], null],
     ["but take it when there is no other", [node("a", 1)], [ticket("j", { avoid: ["a"], prefer: "a" })], "j on a ×1"],
@@ -100,10 +90,7 @@ describe("choice of tickets and nodes", () => {
   ];
   it.each(shares)("gives %s", (_, slots, held, waiting, expected) => {
     const leases = Object.entries(held).flatMap(([accountId, count]) =>
-      Array.from({ length: count }, (_each, at) => ({
-        accountId,
-        lease: `${accountId.padEnd(14, "A")}.chunk-${at}.1`,
-      })),
+      Array.from({ length: count }, (_, at) => ({ accountId, lease: `${accountId.padEnd(14, "A")}.chunk-${at}.1` })),
     );
     const accounts = Object.fromEntries(leases.map(({ accountId, lease }) => [parseLeaseId(lease)?.job, accountId]));
     const busy = {

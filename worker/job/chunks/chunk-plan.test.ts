@@ -74,13 +74,8 @@ describe("a job in chunks", () => {
       retries: 0,
       encoder: "libx264 7.0",
     });
-    expect(ultrafastReceipt(done)?.chunks[5]).toEqual({
-      frames: 600,
-      seconds: 24,
-      node: "a",
-      attempts: 1,
-      encode_seconds: 5,
-    });
+    const chunk = { frames: 600, seconds: 24, node: "a", attempts: 1, encode_seconds: 5 };
+    expect(ultrafastReceipt(done)?.chunks[5]).toEqual(chunk);
   });
 
   it("shows the progress of its outputs, which never decreases", () => {
@@ -124,12 +119,7 @@ describe("a job in chunks", () => {
     ["stored elsewhere", {}, { chunking: videoChunking(SECONDS, "inspect-2") }, "stored its copy in a folder"],
     ["for one node alone", {}, { slots: 1 }, "there are no two nodes or slots to share it."],
     ["not as long as its frames", {}, { chunking: videoChunking(2 * SECONDS) }, "differs from that of the input."],
-    [
-      "without split points",
-      {},
-      { chunking: { ...videoChunking(SECONDS), splitPoints: [] } },
-      "too few exact split points",
-    ],
+    ["not split", {}, { chunking: { ...videoChunking(SECONDS), splitPoints: [] } }, "too few exact split points"],
   ])("is not encoded in chunks if it is %s, and shows the reason", async (_, changes, what, reason) => {
     const state = inspected(await newSpec({ ...FAST, ...changes }), what);
     expect(kindsOf(state)).toEqual(["encode"]);
@@ -145,7 +135,7 @@ describe("a job in chunks", () => {
     const probe = videoProbe(180);
     const small = {
       ...probe,
-      streams: probe.streams.map((each) => (each.width ? { ...each, width, height: 180 } : each)),
+      streams: probe.streams.map((stream) => (stream.width ? { ...stream, width, height: 180 } : stream)),
     };
     const result = { kind: "inspect", probe: small, chunking: videoChunking(180) } as const;
     expect(viewJob(completeTask(state, id, result, NOW, 6)).ultrafast).toEqual({ chunks });

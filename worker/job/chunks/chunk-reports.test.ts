@@ -62,10 +62,7 @@ describe("a chunk", () => {
     ],
     ["other tracks", (given) => other(given, (track) => ({ ...track, track: "144p" }))],
     ["one track twice", (given) => other(given, (track) => ({ ...track, output: 2, track: "720p" }))],
-    [
-      "a name in another attempt's folder",
-      (given) => other(given, (track) => ({ ...track, name: "chunk-0-1/0-v.mp4" })),
-    ],
+    ["a name of another attempt", (given) => other(given, (track) => ({ ...track, name: "chunk-0-1/0-v.mp4" }))],
   ])("goes to another node if it has %s, and ends encoding in chunks if this is repeated", (_, report) => {
     const { state, given, id } = chunking();
     const once = completeTask(state, id, report(given), NOW);

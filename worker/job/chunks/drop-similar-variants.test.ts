@@ -10,10 +10,7 @@ import { recordUpload } from "../uploads/sign-uploads.ts";
 import { viewJob } from "../views/job-view.ts";
 import { outputMetadata, payloadOutputMetadata } from "../views/metadata-view.ts";
 
-const RATED = {
-  ...STREAM,
-  variants: ["mp4:720p::quality=vmaf90", "mp4:480p::quality=vmaf90", "mp4:360p::quality=vmaf90"],
-};
+const RATED = { ...STREAM, variants: ["720p", "480p", "360p"].map((size) => `mp4:${size}::quality=vmaf90`) };
 /** Bytes of all chunks of each track. */
 const BYTES = [90_000_000, 80_000_000, 20_000_000];
 const KBPS = BYTES.map((bytes) => Math.round((bytes * 8) / SECONDS / 1000));

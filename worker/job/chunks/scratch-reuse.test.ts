@@ -33,11 +33,8 @@ describe("the scratch folder", () => {
   const deniedAt = (state: JobState, now = NOW): JobState => {
     const { state: claimed, given, id } = claim(state, "a", now);
     const failure = { code: "storage_denied", message: "No" } as const;
-    const outputs = (given.task as TaskOf<"join">).outputs.map(({ index: output }) => ({
-      status: "failed",
-      output,
-      failure,
-    }));
+    const task = given.task as TaskOf<"join">;
+    const outputs = task.outputs.map(({ index: output }) => ({ status: "failed", output, failure }));
     return completeTask(claimed, id, { ...good(given), outputs } as TaskResult, now);
   };
 
@@ -63,13 +60,8 @@ describe("the scratch folder", () => {
     expect([kindsOf(retried), viewJob(retried).ultrafast, activeWork(retried)]).toEqual([[], undefined, null]);
     const inspect = claim(retried);
     const chunking = videoChunking(SECONDS, "inspect-r1-1");
-    const again = completeTask(
-      inspect.state,
-      inspect.id,
-      { kind: "inspect", probe: videoProbe(SECONDS), chunking },
-      NOW,
-      9,
-    );
+    const result = { kind: "inspect" as const, probe: videoProbe(SECONDS), chunking };
+    const again = completeTask(inspect.state, inspect.id, result, NOW, 9);
     expect(kindsOf(again)).toEqual(["audio-r1"]);
     const join = claim(step(again)).given.task as TaskOf<"join">;
     expect(join.chunks.map(({ tracks }) => tracks[0]?.name)).toEqual(ALL.map((n) => `chunk-${n}-1/0-v.mp4`));

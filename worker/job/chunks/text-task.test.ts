@@ -43,11 +43,8 @@ it("other chunks do not wait for text, and the join does", async () => {
   const read = completeTask(encoded, id, good(given), NOW);
   expect(kindsOf(read)).toEqual(["join"]);
   expect(claim(read).given.task).toMatchObject({ kind: "join", texts: [{ track: "text-1" }] });
-  expect(
-    viewTasks(run(read))
-      .tasks.map(({ kind }) => kind)
-      .slice(0, 3),
-  ).toEqual(["inspect", "texts", "audio"]);
+  const kinds = viewTasks(run(read)).tasks.map(({ kind }) => kind);
+  expect(kinds.slice(0, 3)).toEqual(["inspect", "texts", "audio"]);
 });
 
 it("a stream is joined early only when its text is read", async () => {

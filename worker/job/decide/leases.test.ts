@@ -88,12 +88,8 @@ describe("leases", () => {
     const lost = expireLeases(recordUploads(encoding(), "encode", UPLOADS), NOW + LEASE_MS);
     const revived = renewLease(lost, proof("encode", 1, "t2"), NOW + LEASE_MS + 5);
     expect(revived.verdict).toBe("current");
-    const ended = completeTask(
-      revived.state,
-      "encode",
-      { kind: "encode", outputs: [madeVideo, madeImages] },
-      NOW + LEASE_MS + 5,
-    );
+    const result = { kind: "encode" as const, outputs: [madeVideo, madeImages] };
+    const ended = completeTask(revived.state, "encode", result, NOW + LEASE_MS + 5);
     expect(ended.status).toBe("job.completed");
   });
 

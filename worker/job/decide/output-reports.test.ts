@@ -181,10 +181,8 @@ describe("failures", () => {
 
   it("never encodes again after a failure of the storage, however the task ends", () => {
     const state = complete(encoding(), failed(0, "storage_unreachable"), madeReport(1), madeReport(2));
-    expect(viewJob(state)).toMatchObject({
-      status: "job.failed",
-      outputs: [{ error_code: "storage_unreachable" }, {}, {}, {}],
-    });
+    const outputs = [{ error_code: "storage_unreachable" }, {}, {}, {}];
+    expect(viewJob(state)).toMatchObject({ status: "job.failed", outputs });
   });
 });
 

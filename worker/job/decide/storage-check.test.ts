@@ -8,10 +8,10 @@ import type { JobSpec } from "../../rpc/job-spec.ts";
 import { settingsOf } from "../../settings.ts";
 import { checkStorageAccess } from "../../storage/check-storage-access.ts";
 import { openStore } from "../../storage/open-store.ts";
-import { NOWHERE, newSpec, PROBE } from "../../testing/jobs.ts";
+import { NOWHERE, newSpec } from "../../testing/jobs.ts";
 import { S3_STORAGE } from "../../testing/s3-storage.ts";
 import { loadState } from "../../testing/stored-state.ts";
-import { claimFrom, renewLeases } from "../../testing/turns.ts";
+import { claimFrom, inspectSource, renewLeases } from "../../testing/turns.ts";
 import { openJobSecrets } from "../secrets/job-secrets.ts";
 import { newJob } from "../state/job-state.ts";
 import { storageMoved } from "./storage-check.ts";
@@ -109,9 +109,7 @@ describe("a job", () => {
       await runDurableObjectAlarm(stubOf(spec));
       expect(await stateOf(spec)).toMatchObject({ storageCheck: null, orphans: [] });
     });
-    const [inspect] = await claimFrom(stubOf(spec), { nodeId: "node", session: "s", slotClass: "inspect", max: 1 });
-    const { lease, token } = inspect as { lease: LeaseId; token: string };
-    await stubOf(spec).complete(lease, { token, result: { kind: "inspect", probe: PROBE } });
+    await inspectSource(stubOf(spec));
     expect(await claimFrom(stubOf(spec), { nodeId: "node", session: "s", slotClass: "encode", max: 1 })).toHaveLength(
       1,
     );
@@ -193,11 +191,8 @@ describe("a job", () => {
     await vi.waitFor(async () => {
       await runDurableObjectAlarm(stubOf(spec));
       const corrected = { ...spec.storage, region: "eu-west-1" };
-      expect(await stateOf(spec)).toMatchObject({
-        status: "job.starting",
-        storageCheck: null,
-        spec: { storage: corrected },
-      });
+      const state = { status: "job.starting", storageCheck: null, spec: { storage: corrected } };
+      expect(await stateOf(spec)).toMatchObject(state);
     });
   });
 
@@ -228,9 +223,7 @@ describe("a job", () => {
   it("starts no encode before the storage check ends or times out", async () => {
     const spec = await freshSpec(NOWHERE);
     await stubOf(spec).create(spec);
-    const [inspect] = await claimFrom(stubOf(spec), { nodeId: "node", session: "s", slotClass: "inspect", max: 1 });
-    const { lease, token } = inspect as { lease: LeaseId; token: string };
-    await stubOf(spec).complete(lease, { token, result: { kind: "inspect", probe: PROBE } });
+    await inspectSource(stubOf(spec));
     expect(await claimFrom(stubOf(spec), { nodeId: "node", session: "s", slotClass: "encode", max: 1 })).toEqual([]);
   });
 });

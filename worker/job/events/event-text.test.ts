@@ -5,14 +5,8 @@ import type { EventStep } from "../../events/event-sockets.ts";
 import { OPENING } from "../../events/socket-stream.ts";
 import { endedEvents, newFollower, nextStep as nextStepOf, type SentEvents } from "./event-text.ts";
 
-const ENCODE: TaskView = {
-  id: "encode",
-  kind: "encode",
-  outputs: ["mp4"],
-  status: "running",
-  attempt: 1,
-  progress: 0.1,
-};
+const RUNNING = { status: "running", attempt: 1, progress: 0.1 } as const;
+const ENCODE: TaskView = { id: "encode", kind: "encode", outputs: ["mp4"], ...RUNNING };
 const SLOWER: TaskView = { ...ENCODE, progress: 0.2, fps: 48.5 };
 const LOST: AttemptView = {
   task: "encode",

@@ -5,7 +5,7 @@ import { findJob } from "../../db/jobs.ts";
 import { jobOf } from "../../rpc/job.ts";
 import { bearer, newNodeToken, newSpec, PROBE, send } from "../../testing/jobs.ts";
 import storedJob from "../../testing/stored-job.json" with { type: "json" };
-import { claimFrom } from "../../testing/turns.ts";
+import { claimOne, inspectSource } from "../../testing/turns.ts";
 import { JobMemory } from "./job-memory.ts";
 import { unpacked } from "./job-store.ts";
 import { judgeUnreadable } from "./unreadable.ts";
@@ -33,11 +33,8 @@ async function halfDone(): Promise<{ id: string; accountId: string; lease: strin
   });
   const job = jobOf(env, spec.id);
   await job.create(spec);
-  const [inspect] = await claimFrom(job, { nodeId: "node-a", session: "s-a", slotClass: "inspect", max: 1 });
-  if (!inspect) throw new Error("No inspect task");
-  await job.complete(inspect.lease, { token: inspect.token, result: { kind: "inspect", probe: PROBE } });
-  const [encode] = await claimFrom(job, { nodeId: "node-a", session: "s-a", slotClass: "encode", max: 1 });
-  if (!encode) throw new Error("No encode task");
+  await inspectSource(job);
+  const encode = await claimOne(job, "encode");
   await rewrite(spec.id, (kv) => {
     // Each section has an entry of its own, like the sections of large jobs.
     for (const [key, entry] of unpacked(new Map(kv.list()))) kv.put(key, entry);
@@ -63,8 +60,7 @@ describe("a job that was stored earlier", () => {
     // The lease expired long ago. This call sets an alarm that ends it.
     await job.check(1);
     const { lease, token } = await vi.waitFor(async () => {
-      const [assignment] = await claimFrom(job, { nodeId: "node-b", session: "s-b", slotClass: "encode", max: 1 });
-      if (!assignment) throw new Error("No encode task");
+      const assignment = await claimOne(job, "encode", "node-b");
       return assignment;
     });
     const files = [1, 2].map((file) => ({ output: 1, file, sizeBytes: 9 }));

@@ -6,8 +6,8 @@ import { expect, it } from "vitest";
 import { burnOf, type OutputSpec } from "#shared/job/output-spec.ts";
 import type { Task } from "#shared/protocol/tasks.ts";
 import { jobOf } from "../../rpc/job.ts";
-import { basic, jobBody, newAccount, PROBE, send } from "../../testing/jobs.ts";
-import { claimFrom } from "../../testing/turns.ts";
+import { basic, jobBody, newAccount, send } from "../../testing/jobs.ts";
+import { claimFrom, inspectSource } from "../../testing/turns.ts";
 
 const SECRET = "sesame-open-7";
 const LOGO = `https://me:${SECRET}@media.example.com/logo.png?sig=${SECRET}#part`;
@@ -41,9 +41,7 @@ it("stores secret URLs sealed, and sends them to the node that encodes", async (
   const { status, body } = await send("/v2/jobs", { method: "POST", body: jobBody({ outputs: OUTPUTS }), headers });
   expect([status, JSON.stringify(body)]).toEqual([201, expect.not.stringContaining(SECRET)]);
   const job = jobOf(env, body.id);
-  const [inspect] = await claimFrom(job, { nodeId: "node", session: "session", slotClass: "inspect", max: 1 });
-  if (!inspect) throw new Error("Nothing to inspect");
-  await job.complete(inspect.lease, { token: inspect.token, result: { kind: "inspect", probe: PROBE } });
+  await inspectSource(job);
   const tasks: Task[] = (await claimFrom(job, { nodeId: "node", session: "session", slotClass: "encode", max: 9 })).map(
     ({ task }) => task,
   );

@@ -3,13 +3,14 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it, vi } from "vitest";
 import type { LeaseId } from "#shared/ids.ts";
+import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { UploadTicket } from "#shared/protocol/uploads.ts";
 import { jobOf } from "../../rpc/job.ts";
 import type { JobSpec } from "../../rpc/job-spec.ts";
 import { newSpec, PROBE } from "../../testing/jobs.ts";
 import { S3_STORAGE } from "../../testing/s3-storage.ts";
 import { loadState } from "../../testing/stored-state.ts";
-import { claimFrom } from "../../testing/turns.ts";
+import { claimOne } from "../../testing/turns.ts";
 
 const MIB = 2 ** 20;
 const OUTPUTS = { "mp4:240p": { path: "early/a.mp4" }, "jpg:90x": { path: "early/a.jpg" } };
@@ -26,8 +27,7 @@ async function encoding(storage: object = S3_STORAGE): Promise<{ spec: JobSpec; 
   const spec = await newSpec({ outputs: OUTPUTS, storage });
   await stubOf(spec).create(spec);
   const claim = async (slotClass: "inspect" | "encode"): Promise<Lease> => {
-    const [task] = await claimFrom(stubOf(spec), { nodeId: "a", session: "s", slotClass, max: 1 });
-    if (!task) throw new Error("No task");
+    const task = await claimOne(stubOf(spec), slotClass, "a");
     return task as Lease;
   };
   const inspect = await claim("inspect");
@@ -51,10 +51,7 @@ const complete = (spec: JobSpec, { lease, token }: Lease, sizeBytes: number, eta
   const files = [{ output: 0, file: 1, sizeBytes, etags }];
   const failed = { status: "failed", output: 1, failure: { code: "encoding_failed", message: "no" } };
   const result = { kind: "encode", outputs: [{ status: "made", output: 0, files, probe: PROBE }, failed] } as unknown;
-  return stubOf(spec).complete(lease, {
-    token,
-    result: result as Parameters<ReturnType<typeof stubOf>["complete"]>[1]["result"],
-  });
+  return stubOf(spec).complete(lease, { token, result: result as TaskResult });
 };
 const put = async ({ parts: [part] }: UploadTicket, fill: number) =>
   fetch(part?.url ?? "", { method: "PUT", body: new Uint8Array(part?.sizeBytes ?? 0).fill(fill) });

@@ -37,11 +37,7 @@ it.each<[string, Partial<OutputState>, object]>([
   ["wide video of 1280 pixels as HD", { probe: video(1280, 534) }, { hdMs: 10_500 }],
   ["portrait 1080×1920 as HD", { probe: video(1080, 1920) }, { hdMs: 10_500 }],
   ["more than 1080 lines as UHD", { probe: video(1440, 1082) }, { uhdMs: 10_500 }],
-  [
-    "audio with a cover as audio",
-    { probe: { ...AUDIO_PROBE, streams: [...AUDIO_PROBE.streams, COVER] } },
-    { audioMs: 10_010 },
-  ],
+  ["a cover as audio", { probe: { ...AUDIO_PROBE, streams: [...AUDIO_PROBE.streams, COVER] } }, { audioMs: 10_010 }],
   [
     "images as their bytes",
     { images: { frames: 2, files: 2 }, files: [{ sizeBytes: 5 }, { sizeBytes: 6 }], probe: video(1280, 720) },

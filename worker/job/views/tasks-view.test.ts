@@ -94,21 +94,13 @@ describe("the tasks of a job", () => {
   });
 });
 
+const atChunks = () => run(inspected(), (kind) => kind === "chunk");
+
 describe("the attempts of a job", () => {
   const lastOf = (state: JobState) => viewTasks(state).attempts.at(-1);
 
   it.each<[string, (claimed: ReturnType<typeof withChunk>) => JobState, object]>([
-    [
-      "completed",
-      () =>
-        step(
-          run(inspected(), (kind) => kind === "chunk"),
-          "b",
-          NOW + 1000,
-          500,
-        ),
-      {},
-    ],
+    ["completed", () => step(atChunks(), "b", NOW + 1000, 500), {}],
     [
       "failed",
       ({ state, id }) => failTask(state, id, { code: "encoding_failed", message: "It broke" }, NOW + 1500),
@@ -136,16 +128,12 @@ describe("the attempts of a job", () => {
 
   it("supersedes an attempt when another attempt brings the result", () => {
     const { state } = withChunk();
-    const other = {
-      ...state.tasks.find(({ id }) => id === "chunk-0"),
-      id: "chunk-0-speculative",
-      speculativeOf: "chunk-0",
-    };
+    const other = { ...state.tasks.find(({ id }) => id === "chunk-0"), id: "chunk-0-spare", speculativeOf: "chunk-0" };
     const both = { ...state, tasks: [...state.tasks, other] } as JobState;
     const done = completeTask(both, "chunk-0", goodChunk(), NOW + 1500);
     expect(viewTasks(endOthers(both, done, NOW + 1500)).attempts).toMatchObject([
       ...Array.from({ length: 3 }, () => ({ outcome: "completed" })),
-      { task: "chunk-0-speculative", speculative_of: "chunk-0", outcome: "superseded" },
+      { task: "chunk-0-spare", speculative_of: "chunk-0", outcome: "superseded" },
       { task: "chunk-0", outcome: "completed" },
     ]);
     const twice = endOthers(both, endOthers(both, done, NOW + 1500), NOW + 1500);

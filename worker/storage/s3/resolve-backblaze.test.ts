@@ -6,13 +6,8 @@ import { resolveBackblaze } from "./resolve-backblaze.ts";
 
 const BUCKET_ID = "e73ede9c9c8412db49f60715";
 const OPTIONS = { acl: null, storageClass: null, cacheControl: "no-store", expires: null };
-const requested: BackblazeBucket = {
-  kind: "backblaze",
-  bucketId: BUCKET_ID,
-  path: "v",
-  options: OPTIONS,
-  secure: true,
-};
+const AT = { bucketId: BUCKET_ID, path: "v" };
+const requested: BackblazeBucket = { kind: "backblaze", ...AT, options: OPTIONS, secure: true };
 const keys = { accessKeyId: "0023ede9c9c84120000000001", secretAccessKey: "K002/secret+ü" };
 /** `<key id>:<key>` in UTF-8. */
 const BASIC = "Basic MDAyM2VkZTljOWM4NDEyMDAwMDAwMDAwMTpLMDAyL3NlY3JldCvDvA==";
@@ -42,13 +37,9 @@ const account = ({ buckets = null, listed = problem(500, "x"), accountId = "3ede
     },
   });
 
+const origin = "https://copra.test";
 const resolve = (apiUrl: string) =>
-  resolveStorage(requested, {
-    env: { ...env, B2_API_URL: apiUrl },
-    origin: "https://copra.test",
-    keys,
-    account: { id: "a" },
-  });
+  resolveStorage(requested, { env: { ...env, B2_API_URL: apiUrl }, origin, keys, account: { id: "a" } });
 
 const mine = { id: BUCKET_ID, name: "my-videos" };
 const listed = (...buckets: object[]) => json(200, { buckets });

@@ -222,7 +222,7 @@ describe("a rejection by S3", () => {
   it.each<[string, number, string, object, boolean]>([
     ["in the body of a success response", 200, failed("InternalError"), { serviceCode: "InternalError" }, false],
     [
-      "when a success response ends during its blanks",
+      "when a success response ends in its blanks",
       200,
       "   ",
       { message: expect.stringMatching(/not confirm/) },
