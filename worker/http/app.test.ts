@@ -1,6 +1,6 @@
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, send, useAccount } from "../testing/jobs.ts";
+import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, failedWith, send, useAccount } from "../testing/jobs.ts";
 import { fill, ROUTES } from "../testing/routes.ts";
 import { app } from "./app.ts";
 
@@ -41,14 +41,10 @@ describe("access", () => {
       bearer(wrong),
       { authorization: "Basic %%%" },
     ]) {
-      const {
-        status,
-        body,
-        headers: answered,
-      } = await send(path, { method, headers: headers as Record<string, string> });
+      const { status, body, headers: sent } = await send(path, { method, headers: headers as Record<string, string> });
       expect([status, body.error_code, body.status]).toEqual([401, "authentication_failed", "error"]);
       const scheme = isOperators(path) || path.includes("/nodes/") ? /^Bearer / : /^Basic /;
-      expect(answered.get("www-authenticate")).toMatch(scheme);
+      expect(sent.get("www-authenticate")).toMatch(scheme);
     }
   });
 
@@ -56,10 +52,7 @@ describe("access", () => {
     const { body: job } = await post(jobBody());
     const stranger = basic((await newAccount()).key);
     for (const path of [`/v2/jobs/${job.id}`, `/v2/metadata/jobs/${job.id}`, `/v2/metadata/jobs/${job.id}/input`]) {
-      expect(await send(path, { headers: stranger })).toMatchObject({
-        status: 404,
-        body: { error_code: "job_not_found" },
-      });
+      expect(await send(path, { headers: stranger })).toMatchObject(failedWith(404, "job_not_found"));
     }
   });
 });
@@ -164,41 +157,14 @@ describe("GET /v2/metadata/jobs", () => {
 });
 
 describe("invalid reports of nodes", () => {
+  const LOST = { code: "node_lost", message: "m" };
+  const ENDED = { kind: "encode", outputs: [{ status: "failed", output: 0, failure: LOST }] };
+  const [FAIL, UPLOADS] = ["fail", "uploads"].map((verb) => `AAAAAAAAAAAAAA.encode.1/${verb}`) as [string, string];
   const rows: [string, string, unknown, number, string][] = [
-    [
-      "no lease id",
-      "nonsense/complete",
-      {
-        token: "t",
-        result: {
-          kind: "encode",
-          outputs: [{ status: "failed", output: 0, failure: { code: "node_lost", message: "m" } }],
-        },
-      },
-      400,
-      "report_not_valid",
-    ],
-    [
-      "an unknown job",
-      "AAAAAAAAAAAAAA.encode.1/fail",
-      { token: "t", failure: { code: "node_lost", message: "m" } },
-      409,
-      "lease_superseded",
-    ],
-    [
-      "an unknown error code",
-      "AAAAAAAAAAAAAA.encode.1/fail",
-      { token: "t", failure: { code: "oops", message: "m" } },
-      400,
-      "report_not_valid",
-    ],
-    [
-      "no token",
-      "AAAAAAAAAAAAAA.encode.1/uploads",
-      { files: [{ output: 0, file: 1, sizeBytes: 1 }] },
-      400,
-      "report_not_valid",
-    ],
+    ["no lease id", "nonsense/complete", { token: "t", result: ENDED }, 400, "report_not_valid"],
+    ["an unknown job", FAIL, { token: "t", failure: LOST }, 409, "lease_superseded"],
+    ["an unknown error code", FAIL, { token: "t", failure: { ...LOST, code: "oops" } }, 400, "report_not_valid"],
+    ["no token", UPLOADS, { files: [{ output: 0, file: 1, sizeBytes: 1 }] }, 400, "report_not_valid"],
   ];
   it.each(rows)("rejects a report with %s", async (_, path, body, status, code) => {
     const answer = await send(`/v2/nodes/leases/${path}`, { method: "POST", body, headers: bearer(nodeToken) });
@@ -207,7 +173,7 @@ describe("invalid reports of nodes", () => {
 
   it("rejects a request without a WebSocket upgrade", async () => {
     const answer = await send("/v2/nodes/connect", { headers: bearer(nodeToken) });
-    expect(answer).toMatchObject({ status: 400, body: { error_code: "report_not_valid" } });
+    expect(answer).toMatchObject(failedWith(400, "report_not_valid"));
   });
 });
 

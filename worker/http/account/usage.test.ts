@@ -78,14 +78,10 @@ describe("GET /metrics", () => {
 
   it("counts the usage since the start of the month", async () => {
     const first = firstDayOfMonth(Date.now());
+    const tomorrow = dayOf(Date.now()) + 1;
     const insert = (day: number, id: string) =>
       env.DB.prepare("INSERT INTO usage_days VALUES (?, ?, 2, 1, 1, 0, 1500, 60000, 0, 9000, 7, 8000)").bind(day, id);
-    await env.DB.batch([
-      insert(first - 1, "a"),
-      insert(first, "a"),
-      insert(first, "b"),
-      insert(dayOf(Date.now()) + 1, "a"),
-    ]);
+    await env.DB.batch([insert(first - 1, "a"), insert(first, "a"), insert(first, "b"), insert(tomorrow, "a")]);
     expect(await linesOf(env)).toEqual(
       expect.arrayContaining([
         'copra_jobs_total{status="completed"} 6',

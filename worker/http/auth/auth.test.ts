@@ -213,15 +213,12 @@ async function connect(token: string, nodeId: string) {
 }
 
 const HOW = "send the API key as the user name of HTTP Basic authentication, as `curl -u KEY:` does";
+const NOT_BASIC = "The Authorization header is not valid HTTP Basic authentication";
 const pair = (text: string) => ({ authorization: `Basic ${btoa(text)}` });
 it.each<[string, Record<string, string>, string]>([
   ["nothing", {}, `The API key is missing; ${HOW}`],
   ["a bearer token", bearer(`k-${UNKNOWN}`), `Bearer tokens are not supported here; ${HOW}`],
-  [
-    "the bare key",
-    { authorization: `k-${UNKNOWN}` },
-    `The Authorization header is not valid HTTP Basic authentication; ${HOW}`,
-  ],
+  ["the bare key", { authorization: `k-${UNKNOWN}` }, `${NOT_BASIC}; ${HOW}`],
   ["the key as password", pair(`user:k-${UNKNOWN}`), `The API key is in the password; ${HOW}`],
   ["a node token", pair(`n-${UNKNOWN}:`), `The user name is a node token; ${HOW}`],
   ["another name", pair("me:secret"), `The user name is not an API key; API keys start with \`k-\`; ${HOW}`],

@@ -76,11 +76,8 @@ describe("/v2/templates", () => {
   it("keeps secrets of the newest version on request", async () => {
     const { body: first } = await put("kept", { ...TEMPLATE, outputs: {} });
     const { body: second } = await put("kept?keep_secrets=true", { ...first.template, settings: { priority: 1 } });
-    expect(second).toMatchObject({
-      version: 2,
-      left_out: ["storage.credentials"],
-      template: { settings: { priority: 1 } },
-    });
+    const template = { settings: { priority: 1 } };
+    expect(second).toMatchObject({ version: 2, left_out: ["storage.credentials"], template });
     const { body: third } = await put("kept", second.template);
     expect(third.left_out).toEqual([]);
   });
@@ -123,11 +120,8 @@ describe("a job with a template", () => {
     await put("web", TEMPLATE);
     const { body: pinned } = await put("web", TEMPLATE);
     await put("web", { ...TEMPLATE, outputs: {} });
-    const created = await ask(
-      "POST",
-      "/jobs",
-      job({ template: `web@${pinned.version}`, vars, settings: { priority: 7 } }),
-    );
+    const settings = { priority: 7 };
+    const created = await ask("POST", "/jobs", job({ template: `web@${pinned.version}`, vars, settings }));
     const template = `web@${pinned.version}`;
     expect(created).toMatchObject({ status: 201, body: { template, outputs: [{ key: "mp4:240p" }] } });
     const { body: read } = await ask("GET", `/jobs/${created.body.id}`);
@@ -148,11 +142,8 @@ describe("a job with a template", () => {
   it("is planned by a dry run", async () => {
     const { body: stored } = await put("planned", TEMPLATE);
     const { body } = await ask("POST", "/jobs?dry_run=true", job({ template: "planned", vars }));
-    expect(body).toMatchObject({
-      dry_run: true,
-      template: `planned@${stored.version}`,
-      outputs: [{ path: "a1/240p.mp4" }],
-    });
+    const template = `planned@${stored.version}`;
+    expect(body).toMatchObject({ dry_run: true, template, outputs: [{ path: "a1/240p.mp4" }] });
     expect(JSON.stringify(body)).not.toContain(SECRET_KEY);
   });
 

@@ -5,7 +5,7 @@ import { assumedSource, parseDryRun } from "./assumed-source.ts";
 const probeFor = (source: Parameters<typeof assumedSource>[0]) => assumedSource(source).probe;
 const USUAL = { width: 1920, height: 1080, fps: 30, duration: 60, rotation: 0, audio: true };
 
-const AUDIO = [{ type: "audio" }];
+const query = (fields: object) => ({ dry_run: "1", ...fields });
 
 describe("the query of a dry run", () => {
   it.each([
@@ -15,22 +15,10 @@ describe("the query of a dry run", () => {
     [{ colour: "red" }, null],
     [{ dry_run: "true" }, USUAL],
     [{ dry_run: "1", colour: "red" }, USUAL],
-    [
-      { dry_run: "1", width: "1080", height: "1920" },
-      { ...USUAL, width: 1080, height: 1920 },
-    ],
-    [
-      { dry_run: "1", fps: "23.976", rotation: "90" },
-      { ...USUAL, fps: 23.976, rotation: 90 },
-    ],
-    [
-      { dry_run: "1", duration: "7.5", audio: "false" },
-      { ...USUAL, duration: 7.5, audio: false },
-    ],
-    [
-      { dry_run: "1", tracks: '[{"type":"audio"}]' },
-      { ...USUAL, tracks: AUDIO },
-    ],
+    [query({ width: "1080", height: "1920" }), { ...USUAL, width: 1080, height: 1920 }],
+    [query({ fps: "23.976", rotation: "90" }), { ...USUAL, fps: 23.976, rotation: 90 }],
+    [query({ duration: "7.5", audio: "false" }), { ...USUAL, duration: 7.5, audio: false }],
+    [query({ tracks: '[{"type":"audio"}]' }), { ...USUAL, tracks: [{ type: "audio" }] }],
   ])("parses %o as %o", (query, source) => expect(parseDryRun(query)).toEqual(source));
 
   it.each([

@@ -7,7 +7,7 @@ import { jobOf } from "../../rpc/job.ts";
 import { basic, bearer, jobBody, newAccount, newNodeToken, PROBE, send } from "../../testing/jobs.ts";
 import { ROUTES } from "../../testing/routes.ts";
 import { loadState } from "../../testing/stored-state.ts";
-import { claimFrom, renewLeases } from "../../testing/turns.ts";
+import { claimOne, renewLeases } from "../../testing/turns.ts";
 
 let authorization: Record<string, string>;
 let node: Record<string, string>;
@@ -31,12 +31,12 @@ async function leased(slotClass: "inspect" | "encode"): Promise<Lease> {
 }
 
 async function claim(id: string, slotClass: "inspect" | "encode"): Promise<Lease> {
-  const [claimed] = await claimFrom(jobOf(env, id), { nodeId: "node", session: "session", slotClass, max: 1 });
-  if (!claimed) throw new Error(`Nothing to ${slotClass}`);
+  const claimed = await claimOne(jobOf(env, id), slotClass, "node");
   return { lease: claimed.lease, token: claimed.token };
 }
 
 /** Bodies of each verb, without the token. */
+const FAILED = { status: "failed", output: 0, failure: { code: "node_lost", message: "m" } };
 const BODIES: Readonly<Record<string, readonly object[]>> = {
   uploads: [{ files: [{ output: 0, file: 1, sizeBytes: 1 }] }],
   scratch: [{ puts: [{ name: "inspect-1/source-1", sizeBytes: 1 }], gets: [] }],
@@ -44,12 +44,7 @@ const BODIES: Readonly<Record<string, readonly object[]>> = {
   outputs: [{ outputs: [{ status: "failed", output: 0, failure: { code: "storage_denied", message: "m" } }] }],
   complete: [
     { result: { kind: "inspect", probe: PROBE } },
-    {
-      result: {
-        kind: "encode",
-        outputs: [{ status: "failed", output: 0, failure: { code: "node_lost", message: "m" } }],
-      },
-    },
+    { result: { kind: "encode", outputs: [FAILED] } },
     { result: { kind: "audio", tracks: [] } },
   ],
   fail: [{ failure: { code: "input_not_media", message: "m" } }],
@@ -136,11 +131,8 @@ it("creates no object for reports on unknown leases", async () => {
 it("rejects reports beyond the size limit", async () => {
   for (const verb of verbs) {
     const raw = `{"token":"${"x".repeat(2 ** 20)}"}`;
-    const response = await send(`/v2/nodes/leases/AAAAAAAAAAAAAA.encode.1/${verb}`, {
-      method: "POST",
-      raw,
-      headers: node,
-    });
+    const path = `/v2/nodes/leases/AAAAAAAAAAAAAA.encode.1/${verb}`;
+    const response = await send(path, { method: "POST", raw, headers: node });
     expect([verb, response.status, response.body.error_code]).toEqual([verb, 413, "body_too_large"]);
   }
 });

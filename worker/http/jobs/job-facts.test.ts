@@ -5,7 +5,7 @@ import { QueueView, TaskList } from "#shared/api/task-responses.ts";
 import { MAX_COMMAND_CHARS } from "#shared/protocol/commands.ts";
 import { jobOf } from "../../rpc/job.ts";
 import { basic, bearer, jobBody, newAccount, newNodeToken, PROBE, SECRET_KEY, send } from "../../testing/jobs.ts";
-import { claimFrom } from "../../testing/turns.ts";
+import { claimOne } from "../../testing/turns.ts";
 
 let authorization: Record<string, string>;
 beforeAll(async () => {
@@ -19,9 +19,8 @@ const create = async (changes: Record<string, unknown> = {}): Promise<string> =>
   (await send("/v2/jobs", { method: "POST", body: jobBody(changes), headers: authorization })).body.id;
 
 async function claim(id: string, slotClass: "inspect" | "encode") {
-  const [given] = await claimFrom(jobOf(env, id), { nodeId: "attic", session: "s", slotClass, max: 1 });
-  if (!given) throw new Error(`Nothing to ${slotClass}`);
-  return { lease: given.lease, token: given.token };
+  const { lease, token } = await claimOne(jobOf(env, id), slotClass, "attic");
+  return { lease, token };
 }
 
 /** Creates a job whose source was inspected and whose encode has failed once, with these commands. */

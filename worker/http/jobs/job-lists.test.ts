@@ -49,11 +49,7 @@ describe("GET /v2/jobs", () => {
   it("lists ended jobs by their ends or durations, in pages", async () => {
     const ended = [500, 700, 600];
     const sets = ids.map((id, at) =>
-      env.DB.prepare("UPDATE jobs SET completed_at = ?, took_ms = ? WHERE id = ?").bind(
-        ended[at],
-        at === 0 ? 9 : at,
-        id,
-      ),
+      env.DB.prepare("UPDATE jobs SET completed_at = ?, took_ms = ? WHERE id = ?").bind(ended[at], at || 9, id),
     );
     await env.DB.batch(sets);
     expect(await listed("sort=ended")).toEqual([ids[1], ids[2], ids[0]]);

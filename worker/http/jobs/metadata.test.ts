@@ -4,7 +4,7 @@ import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { OutputReport } from "#shared/protocol/reports.ts";
 import { jobOf } from "../../rpc/job.ts";
 import { jobBody, PROBE, useAccount } from "../../testing/jobs.ts";
-import { claimFrom } from "../../testing/turns.ts";
+import { claimOne } from "../../testing/turns.ts";
 
 const account = useAccount();
 const ask = (method: string, path: string, body?: unknown) => account.request(method, `/v2${path}`, body);
@@ -25,8 +25,7 @@ async function completed(): Promise<string> {
   const { body } = await ask("POST", "/jobs", jobBody({ outputs: OUTPUTS, storage: { service: "coconut" } }));
   const job = jobOf(env, body.id);
   const claim = async (slotClass: "inspect" | "encode") => {
-    const [assignment] = await claimFrom(job, { nodeId: "node-a", session: "s-a", slotClass, max: 1 });
-    if (!assignment) throw new Error(`Nothing to ${slotClass}`);
+    const assignment = await claimOne(job, slotClass);
     return assignment;
   };
   const inspect = await claim("inspect");

@@ -5,6 +5,8 @@ import { JobObject } from "../../job/job-object.ts";
 import { basic, bearer, jobBody, newAccount, operator, send } from "../../testing/jobs.ts";
 import { nodeTokenDigest } from "../auth/auth.ts";
 
+const NOT_VALID = { error_code: "request_not_valid", status: "error" };
+
 describe("/v2/admin", () => {
   const admin = (method: string, path: string, body?: unknown) => operator.request(method, `/v2/admin${path}`, body);
 
@@ -48,22 +50,15 @@ describe("/v2/admin", () => {
       const allowed = path === "/accounts" ? "name" : "name, pool, labels";
       expect([refused.status, refused.body]).toEqual([
         400,
-        {
-          message: message.replace("allowed: name", `allowed: ${allowed}`),
-          error_code: "request_not_valid",
-          status: "error",
-        },
+        { ...NOT_VALID, message: message.replace("allowed: name", `allowed: ${allowed}`) },
       ]);
     }
   });
 
   it("binds node tokens to a pool and labels", async () => {
     const bound = { pool: "gpu-eu", labels: ["gpu", "region:eu"] };
-    const { body: made } = await admin("POST", "/node-tokens", {
-      name: "bound",
-      pool: "gpu-eu",
-      labels: ["region:eu", "gpu"],
-    });
+    const token = { name: "bound", pool: "gpu-eu", labels: ["region:eu", "gpu"] };
+    const { body: made } = await admin("POST", "/node-tokens", token);
     expect(made).toMatchObject(bound);
     const { body: plain } = await admin("POST", "/node-tokens", { name: "plain" });
     expect(plain).toMatchObject({ pool: "default", labels: [] });
@@ -80,10 +75,7 @@ describe("/v2/admin", () => {
     [{ label: ["gpu"] }, "The body has no field `label`; did you mean `labels`? Allowed: name, pool, labels"],
   ])("rejects the binding %j of a node token", async (binding, message) => {
     const refused = await admin("POST", "/node-tokens", { name: "x", ...binding });
-    expect([refused.status, refused.body]).toEqual([
-      400,
-      { message, error_code: "request_not_valid", status: "error" },
-    ]);
+    expect([refused.status, refused.body]).toEqual([400, { ...NOT_VALID, message }]);
   });
 
   it("changes an account's limits separately, for the jobs that it creates from then on", async () => {
@@ -113,10 +105,7 @@ describe("/v2/admin", () => {
   ])("rejects the limits %j", async (body, message) => {
     const { id } = await newAccount();
     const refused = await admin("POST", `/accounts/${id}/limits`, body);
-    expect([refused.status, refused.body]).toEqual([
-      400,
-      { message, error_code: "request_not_valid", status: "error" },
-    ]);
+    expect([refused.status, refused.body]).toEqual([400, { ...NOT_VALID, message }]);
   });
 
   const rejected: [string, string, unknown, number, string][] = [

@@ -271,12 +271,8 @@ it("stores parts in the scratch bucket of a service without R2", async () => {
       withScratch,
       createExecutionContext(),
     );
-  const created = await call(
-    link.tus_url,
-    "POST",
-    { "upload-length": String(PART + 1), "content-length": String(PART) },
-    A,
-  );
+  const lengths = { "upload-length": String(PART + 1), "content-length": String(PART) };
+  const created = await call(link.tus_url, "POST", lengths, A);
   expect([created.status, created.headers.get("upload-offset")]).toEqual([201, String(PART)]);
   const url = urlIn(created.headers);
   const sent = await call(url, "PATCH", { "upload-offset": String(PART), "content-length": "1" }, "z");

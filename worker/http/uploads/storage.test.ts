@@ -12,8 +12,8 @@ import { openStore, publicUrlOf } from "../../storage/open-store.ts";
 import { resolveStorage } from "../../storage/resolve-storage.ts";
 import { isUploadGone } from "../../storage/storage-errors.ts";
 import type { PartPlace } from "../../storage/upload-limits.ts";
-import { newSpec, PROBE } from "../../testing/jobs.ts";
-import { claimFrom } from "../../testing/turns.ts";
+import { newSpec, failedWith } from "../../testing/jobs.ts";
+import { claimFrom, claimOne, inspectSource } from "../../testing/turns.ts";
 import { app } from "../app.ts";
 
 const origin = "https://copra.test";
@@ -38,11 +38,8 @@ async function folder() {
   const job = await newSpec(BUILTIN);
   const stub = jobOf(env, job.id);
   await stub.create(job);
-  const [inspect] = await claimFrom(stub, { nodeId: "node", session: "session", slotClass: "inspect", max: 1 });
-  if (!inspect) throw new Error("Nothing to inspect");
-  await stub.complete(inspect.lease, { token: inspect.token, result: { kind: "inspect", probe: PROBE } });
-  const [encode] = await claimFrom(stub, { nodeId: "node", session: "session", slotClass: "encode", max: 1 });
-  if (!encode) throw new Error("Nothing to encode");
+  await inspectSource(stub);
+  const encode = await claimOne(stub, "encode", "node");
   const { lease, token } = encode;
   const opened = openStore(job, null, env);
   const sign = (stored: FileToStore, uploadId: string | null, places?: readonly PartPlace[]) =>
@@ -324,11 +321,8 @@ describe("reading from the built-in storage", () => {
       `${id}/${"ü".repeat(510)}`,
     ]) {
       const response = await fetchWorker(`${origin}/storage/${path}`);
-      expect([path, response.status, await response.json()]).toMatchObject([
-        path,
-        404,
-        { error_code: "object_not_found" },
-      ]);
+      const answer = { status: response.status, body: await response.json() };
+      expect(answer, path).toMatchObject(failedWith(404, "object_not_found"));
     }
   });
 
@@ -340,14 +334,12 @@ describe("reading from the built-in storage", () => {
       "access-control-request-headers": "range",
     };
     const preflight = await fetchWorker(url, { method: "OPTIONS", headers: query });
-    expect([preflight.status, Object.fromEntries(preflight.headers)]).toMatchObject([
-      204,
-      {
-        "access-control-allow-origin": "*",
-        "access-control-allow-methods": "GET,HEAD",
-        "access-control-allow-headers": "range",
-      },
-    ]);
+    expect(preflight.status).toBe(204);
+    expect(Object.fromEntries(preflight.headers)).toMatchObject({
+      "access-control-allow-origin": "*",
+      "access-control-allow-methods": "GET,HEAD",
+      "access-control-allow-headers": "range",
+    });
     for (const method of ["POST", "DELETE", "PATCH"]) expect((await fetchWorker(url, { method })).status).toBe(405);
   });
 
