@@ -19,21 +19,21 @@ it("forwards new stages and periodic signs of life, and each step while somebody
     [55, "encoding", false],
     [40 + ALIVE_EVERY_MS / S - 1, "encoding", false],
     [40 + ALIVE_EVERY_MS / S, "encoding", true],
-    [200, "uploading", true],
+    [260, "uploading", true],
   ];
   for (const [atS, stage, isSent] of rows) {
     expect(relay.due([item(stage)], atS * S), `${stage} at ${atS} s`).toHaveLength(isSent ? 1 : 0);
   }
-  expect(relay.due([item("uploading", 0.7)], 201 * S)).toEqual([]);
-  expect(relay.watch(JOB, 300 * S)).toEqual([item("uploading", 0.7)]);
-  expect(relay.due([item("uploading", 0.8)], 202 * S)).toHaveLength(1);
-  expect(relay.due([item("uploading", 0.819)], 203 * S)).toEqual([]);
-  expect(relay.due([item("uploading", 0.83)], 204 * S)).toHaveLength(1);
-  expect(relay.due([item("uploading", 0.83)], 208 * S)).toEqual([]);
-  expect(relay.due([item("uploading", 0.83)], 209 * S)).toHaveLength(1);
-  expect(relay.due([item("uploading", 0.9)], 300 * S)).toEqual([]);
+  expect(relay.due([item("uploading", 0.7)], 261 * S)).toEqual([]);
+  expect(relay.watch(JOB, 360 * S)).toEqual([item("uploading", 0.7)]);
+  expect(relay.due([item("uploading", 0.8)], 262 * S)).toHaveLength(1);
+  expect(relay.due([item("uploading", 0.819)], 263 * S)).toEqual([]);
+  expect(relay.due([item("uploading", 0.83)], 264 * S)).toHaveLength(1);
+  expect(relay.due([item("uploading", 0.83)], 268 * S)).toEqual([]);
+  expect(relay.due([item("uploading", 0.83)], 269 * S)).toHaveLength(1);
+  expect(relay.due([item("uploading", 0.9)], 360 * S)).toEqual([]);
   // The job judges a proof that the relay does not know.
-  expect(relay.due([item("uploading", 0.9, "other")], 301 * S)).toHaveLength(1);
+  expect(relay.due([item("uploading", 0.9, "other")], 361 * S)).toHaveLength(1);
 });
 
 it("forwards only signs of life of a chunk, unless somebody follows the job", () => {
