@@ -87,8 +87,8 @@ export class EventRing {
 
   /** Removes entries whose events are older than a time (ms since 1970). */
   forget(before: number): void {
-    const kept = new Set(this.#places.filter(({ id }) => id >= before).map(({ slot }) => slot));
-    const old = new Set(this.#places.map(({ slot }) => slot).filter((slot) => !kept.has(slot)));
+    const young = new Set(this.#places.filter(({ id }) => id >= before).map(({ slot }) => slot));
+    const old = new Set(this.#places.map(({ slot }) => slot).filter((slot) => !young.has(slot)));
     this.#drop(old);
     for (const slot of old) this.#kv.delete(PREFIX + slot);
   }

@@ -161,7 +161,9 @@ describe("GET /v2/events", () => {
   it("sends missed events, as long as notifications are kept", async () => {
     const object = accountOf(env, account.id);
     const events = () =>
-      runInDurableObject(object, (_, { storage }) => [...storage.kv.list({ prefix: "event:" })].map(([key]) => key));
+      runInDurableObject(object, (_, { storage }) =>
+        [...storage.kv.list<object[]>({ prefix: "event:" })].flatMap(([, entry]) => entry),
+      );
     const first = await listen();
     const start = first.lastId();
     await first.close();
@@ -174,8 +176,11 @@ describe("GET /v2/events", () => {
     await newJob();
     await vi.waitFor(async () => expect(await events()).toHaveLength(4));
     await runInDurableObject(object, (_, { storage }) => {
-      for (const [key, event] of [...storage.kv.list<{ id: number }>({ prefix: "event:" })]) {
-        storage.kv.put(key, { ...event, id: event.id - 8 * DAY_MS });
+      for (const [key, entry] of [...storage.kv.list<{ id: number }[]>({ prefix: "event:" })]) {
+        storage.kv.put(
+          key,
+          entry.map((event) => ({ ...event, id: event.id - 8 * DAY_MS })),
+        );
       }
     });
     await evictDurableObject(object);
