@@ -78,7 +78,8 @@ export class AccountObject extends DurableObject<Env> implements AccountRpc {
     return true;
   }
 
-  async admitDelivery(receiver: string): Promise<Admission> {
+  async admitDelivery(receiver: string, events: readonly AccountEvent[] = []): Promise<Admission> {
+    if (events.length > 0) await this.record(events);
     const admitted = this.#receivers.admit(receiver, Date.now());
     return admitted.go ? { go: true, signWith: await this.#signWith() } : admitted;
   }

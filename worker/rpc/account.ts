@@ -31,8 +31,8 @@ export interface AccountRpc extends DurableObject<unknown> {
   startProbe(id: string, limit: number): Promise<number>;
   /** Reports the end of a probe. */
   probeEnded(id: string): Promise<void>;
-  /** Requests permission for a delivery to a receiver. */
-  admitDelivery(receiver: string): Promise<Admission>;
+  /** Requests permission for a delivery to a receiver, and stores events of its job as `record` does. */
+  admitDelivery(receiver: string, events?: readonly AccountEvent[]): Promise<Admission>;
   /** Reports the end of a delivery that was admitted. */
   deliveryEnded(receiver: string, wasDelivered: boolean): Promise<void>;
   /** Stores events of a job, in order. */

@@ -11,6 +11,7 @@ import { type Admission, accountOf } from "../../rpc/account.ts";
 import { settingsOf } from "../../settings.ts";
 import { openJobSecrets } from "../secrets/job-secrets.ts";
 import type { JobState } from "../state/job-state.ts";
+import { dueEvents } from "./account-events.ts";
 import type { EffectDeps } from "./effect.ts";
 
 /** Tries a delivery or postpones it, and updates the job's outbox. */
@@ -23,10 +24,13 @@ export async function tryDelivery(delivery: Delivery, deps: EffectDeps): Promise
   const secret = receiversOf(secrets)[delivery.receiver ?? 0] ?? secrets.notification;
   const receiver = receiverOf(notification, secret);
   const account = accountOf(deps.env, accountId);
-  const admission = await orDefault<Admission>(
-    () => withDeadline<Admission>("admitDelivery", account.admitDelivery(receiver)),
-    { go: true, signWith: null },
-  );
+  const { events, emitted } = dueEvents(deps.state());
+  const admit = async (): Promise<Admission> => {
+    const admitted = await withDeadline<Admission>("admitDelivery", account.admitDelivery(receiver, events));
+    deps.note((state) => ({ ...state, emitted }));
+    return admitted;
+  };
+  const admission = await orDefault<Admission>(admit, { go: true, signWith: null });
   if (!admission.go) return deps.note((state) => replaced(state, postponed(delivery, admission.at)));
   const result = await deliver(delivery, notification, {
     jobId,

@@ -39,6 +39,7 @@ export class EffectRunner {
     this.#env = env;
     this.#memory = memory;
     // After an eviction the alarm is still set, and setting it again would cost a row. If this fails, it is set again.
+    if (!memory.isUnreadable && !memory.state) return;
     void ctx.blockConcurrencyWhile(async () => {
       this.#armedAt = await ctx.storage.getAlarm().catch(() => null);
     });
@@ -120,15 +121,18 @@ export class EffectRunner {
 
   /**
    * Runs due effects until there are no new effects. Effects that are due again at once wait for the alarm, and so do
-   * effects that are too many for an invocation. Deliveries come last, because a receiver may take 15 s.
+   * effects that are too many for an invocation. Deliveries come last, because a receiver may take 15 s. They bring the
+   * events of the job to its account.
    */
   async #runDue(wanted: (pending: PendingEffect) => boolean): Promise<void> {
     const done = new Set<string>();
     let sent = 0;
     for (;;) {
       const all = this.#due(done).filter(wanted);
-      const others = all.filter(({ effect }) => effect.kind !== "deliver");
-      const due = affordable(others.length > 0 ? others : all, sent);
+      const deliveries = all.filter(({ effect }) => effect.kind === "deliver");
+      const last = deliveries.length > 0 ? ["deliver", "emit"] : [];
+      const first = all.filter(({ effect }) => !last.includes(effect.kind));
+      const due = affordable(first.length > 0 ? first : deliveries, sent);
       if (due.length === 0) return;
       for (const pending of due) {
         done.add(pending.name);
