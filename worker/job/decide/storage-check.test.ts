@@ -11,7 +11,7 @@ import { openStore } from "../../storage/open-store.ts";
 import { NOWHERE, newSpec } from "../../testing/jobs.ts";
 import { S3_STORAGE } from "../../testing/s3-storage.ts";
 import { loadState } from "../../testing/stored-state.ts";
-import { claimFrom, inspectSource, renewLeases } from "../../testing/turns.ts";
+import { claimFrom, claimOne, inspectSource, renewLeases } from "../../testing/turns.ts";
 import { openJobSecrets } from "../secrets/job-secrets.ts";
 import { newJob } from "../state/job-state.ts";
 import { storageMoved } from "./storage-check.ts";
@@ -139,15 +139,8 @@ describe("a job", () => {
       const failing = await freshSpec(good);
       expect(await checks(failing)).toBe(0);
       const failure = { code: "storage_denied", message: "no" } as const;
-      const node = { nodeId: "node", session: "s", max: 1 };
-      const [inspect] = await claimFrom(stubOf(failing), { ...node, slotClass: "inspect" });
-      if (!inspect) throw new Error("Nothing to inspect");
-      await stubOf(failing).complete(inspect.lease, {
-        token: inspect.token,
-        result: { kind: "inspect", probe: PROBE },
-      });
-      const [encode] = await claimFrom(stubOf(failing), { ...node, slotClass: "encode" });
-      if (!encode) throw new Error("Nothing to encode");
+      await inspectSource(stubOf(failing));
+      const encode = await claimOne(stubOf(failing), "encode");
       const outputs = [0, 1].map((output) => ({ status: "failed" as const, output, failure }));
       await stubOf(failing).complete(encode.lease, { token: encode.token, result: { kind: "encode", outputs } });
       await vi.waitFor(async () => expect((await stateOf(failing))?.status).toBe("job.failed"));
