@@ -29,6 +29,14 @@ export class ExpiringMap<Value> {
     return null;
   }
 
+  /** The known value; otherwise the value that `lookUp` returns, which is remembered unless it is null. */
+  async remember(key: string, now: number, lookUp: () => Promise<Value | null>): Promise<Value | null> {
+    const known = this.get(key, now);
+    const value = known ?? (await lookUp());
+    if (known === null && value !== null) this.set(key, value, now);
+    return value;
+  }
+
   delete(key: string): void {
     this.#entries.delete(key);
   }

@@ -15,7 +15,6 @@ export function keyedDigest(purpose: string, data: string | Uint8Array, key: Sea
   return createHmac("sha256", derived).update(data).digest("hex");
 }
 
-/** By purpose; there are a few. */
 const derivedKeys = new WeakMap<SealingKeys[number], Map<string, Uint8Array>>();
 
 /** Compares two digests in constant time. */

@@ -86,19 +86,8 @@ async function polledKey(
   const now = Date.now();
   const lookUp = () => find(() => accountOfKey(context.env.DB, digest, now));
   if (context.req.method !== "GET") return lookUp();
-  const key = await remembered(keys, digest, lookUp);
+  const key = await keys.remember(digest, now, lookUp);
   return key === null || key.expiresAt === null || key.expiresAt > now ? key : null;
-}
-
-async function remembered<Value>(
-  known: ExpiringMap<Value>,
-  digest: string,
-  lookUp: () => Promise<Value | null>,
-): Promise<Value | null> {
-  const now = Date.now();
-  const value = known.get(digest, now) ?? (await lookUp());
-  if (value && !known.get(digest, now)) known.set(digest, value, now);
-  return value;
 }
 
 /** The stored digests of credentials. Credentials have 256 random bits, so no slow hash is needed. */
@@ -135,7 +124,7 @@ export const nodeAuth: MiddlewareHandler<NodeEnv> = async (context, next) => {
   const digest = token !== null && isNodeToken(token) ? await nodeTokenDigest(token) : null;
   const { DB } = context.env;
   const lookUp = (known: string) => findCredential(context, known, () => nodeTokenOf(DB, known));
-  const valid = digest === null ? null : await remembered(tokens, digest, () => lookUp(digest));
+  const valid = digest === null ? null : await tokens.remember(digest, Date.now(), () => lookUp(digest));
   if (!valid) throw unauthorized(context, "Bearer", "The node token is missing or unknown");
   context.set("tokenId", valid.id);
   context.set("placement", { pool: valid.pool, labels: valid.labels });

@@ -66,9 +66,8 @@ export function pendingEffects(state: JobState, retentionMs: number): PendingEff
     pending.push(pendingEffect(`abort-upload:${upload.uploadId}`, 0, { kind: "abort-upload", upload }));
   }
   const isIndexed = state.spec.isProbe || state.indexedVersion >= state.version;
-  // News of an unfinished job may be 30 s late unless somebody listens: a short job then costs its end only.
+  // News of an unfinished job may be 30 s late unless somebody listens. A missing requirement is indexed at once.
   const isNews = !state.isListened && !isTerminalJob(state.status);
-  // Until a node has started, the news is its end or the requirement that no node meets.
   const isProgress = isNews && state.runningSince !== null;
   if (!isIndexed) pending.push({ ...pendingEffect("index", 0, { kind: "index" }), isNews: isProgress });
   if (areEventsDue(state)) pending.push({ ...pendingEffect("emit", 0, { kind: "emit" }), isNews });

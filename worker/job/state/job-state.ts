@@ -72,9 +72,8 @@ export const JobState = z.object({
   /** `version` counts the changes that the index must have. `indexedVersion` is the last version that it confirmed. */
   version: z.int(),
   indexedVersion: z.int(),
-  /** True if somebody listened to the events of the account when the job was created. */
+  /** `isListened`: somebody listened to the account at the creation. `isIndexedQueued`: the index shows `queued`. */
   isListened: z.boolean(),
-  /** True if the index shows the job as waiting for a node. */
   isIndexedQueued: z.boolean(),
   /** The highest percentage that a client has seen: progress never decreases. */
   shownPercent: z.int(),
