@@ -131,11 +131,8 @@ describe("a job that never started", () => {
   it("is shown as failed on every route", async () => {
     const id = await half("half-1");
     await sweep();
-    const failed = {
-      status: "video.failed",
-      error_code: "internal_error",
-      error: expect.stringMatching(/create it again/),
-    };
+    const error = expect.stringMatching(/create it again/);
+    const failed = { status: "video.failed", error_code: "internal_error", error };
     const job = { id, status: "job.failed", progress: "100%", completed_at: expect.any(String) };
     const { status, body } = await ask("GET", `/v2/jobs/${id}`);
     expect([status, body]).toMatchObject([200, { ...job, outputs: [failed, { status: "image.failed" }] }]);

@@ -3,10 +3,10 @@ import { runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { jobOf } from "../rpc/job.ts";
-import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, PROBE, send } from "../testing/jobs.ts";
+import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, send } from "../testing/jobs.ts";
 import { type Audience, fill, ROUTES, type TestRoute } from "../testing/routes.ts";
 import { loadState } from "../testing/stored-state.ts";
-import { claimFrom } from "../testing/turns.ts";
+import { inspectSource } from "../testing/turns.ts";
 
 const NOBODYS_JOB = "AAAAAAAAAAAAAA";
 
@@ -37,17 +37,7 @@ async function request(method: string, path: string, headers: Record<string, str
 async function ownersJobs(): Promise<{ id: string; nid: string }[]> {
   const created = async (): Promise<string> => (await post(owner.key, jobBody())).body.id;
   const [waiting, inspected, ended] = [await created(), await created(), await created()];
-  const [claimed] = await claimFrom(jobOf(env, inspected), {
-    nodeId: "node",
-    session: "session",
-    slotClass: "inspect",
-    max: 1,
-  });
-  if (!claimed) throw new Error("Nothing to inspect");
-  await jobOf(env, inspected).complete(claimed.lease, {
-    token: claimed.token,
-    result: { kind: "inspect", probe: PROBE },
-  });
+  await inspectSource(jobOf(env, inspected));
   await jobOf(env, ended).cancel();
   return [waiting, inspected, ended].map((id) => ({ id, nid: `msg_${id}_1` }));
 }

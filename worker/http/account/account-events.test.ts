@@ -6,7 +6,7 @@ import { accountOf } from "../../rpc/account.ts";
 import { jobOf } from "../../rpc/job.ts";
 import { basic, jobBody, newAccount, PROBE, send } from "../../testing/jobs.ts";
 import { loadState } from "../../testing/stored-state.ts";
-import { claimFrom } from "../../testing/turns.ts";
+import { claimOne } from "../../testing/turns.ts";
 
 let account: Awaited<ReturnType<typeof newAccount>>;
 beforeEach(async () => {
@@ -70,8 +70,7 @@ const heard = async (listener: { next(): Promise<Heard> }, count: number): Promi
 };
 
 async function inspect(id: string): Promise<void> {
-  const [task] = await claimFrom(jobOf(env, id), { nodeId: "node", session: "s-node", slotClass: "inspect", max: 1 });
-  if (!task) throw new Error("Nothing to inspect");
+  const task = await claimOne(jobOf(env, id), "inspect", "node");
   const result = { kind: "inspect", probe: PROBE } as const;
   await jobOf(env, id).complete(task.lease, { token: task.token, result });
 }

@@ -7,9 +7,7 @@ const SAME = { "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors" };
 type Headers = Record<string, string>;
 
 /** The cookie of a response. */
-const cookieOf = (headers: globalThis.Headers): { cookie: string } => ({
-  cookie: headers.getSetCookie()[0]?.split(";")[0] ?? "",
-});
+const cookieOf = (headers: globalThis.Headers) => ({ cookie: headers.getSetCookie()[0]?.split(";")[0] ?? "" });
 const signIn = async (headers: Headers, body?: unknown) => {
   const answer = await send("/v2/session", { method: "POST", headers: { ...SAME, ...headers }, body });
   return { ...answer, cookie: { ...SAME, ...cookieOf(answer.headers) } };

@@ -22,8 +22,7 @@ const newName = (): string => `inbox-${++names}`;
 type Received = { headers: Record<string, string>; body: string; status: number };
 const attempts = async (name: string): Promise<Received[]> => (await fetch(`${INBOX}/${name}`)).json();
 const received = async (name: string) => (await attempts(name)).filter(({ status }) => status < 300);
-const respondWith = (name: string, status: number) =>
-  fetch(`${INBOX}/${name}`, { method: "PUT", body: String(status) });
+const respondWith = (name: string, code: number) => fetch(`${INBOX}/${name}`, { method: "PUT", body: String(code) });
 
 const admin = (method: string, path: string, body?: unknown) =>
   operator.request(method, `/v2/admin/alerts${path}`, body);
@@ -359,12 +358,8 @@ describe("receivers", () => {
     const { "webhook-id": id = "", "webhook-timestamp": at, "webhook-signature": signature } = test?.headers ?? {};
     const expected = await signatureHeaders([SECRET], id, Number(at) * 1000, test?.body ?? "");
     expect(signature).toBe(expected["webhook-signature"]);
-    expect(JSON.parse(test?.body ?? "")).toMatchObject({
-      event: "alert.test",
-      alert: name,
-      when: "node.lost",
-      count: 0,
-    });
+    const alert = { event: "alert.test", alert: name, when: "node.lost", count: 0 };
+    expect(JSON.parse(test?.body ?? "")).toMatchObject(alert);
   });
 
   it("get messages in the format of Slack, without a signature", async () => {

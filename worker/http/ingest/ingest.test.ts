@@ -240,13 +240,8 @@ describe("messages of Amazon SNS", () => {
     ...(subject === undefined ? {} : { Subject: subject }),
     ...base,
   });
-  const confirmation = {
-    Type: "SubscriptionConfirmation",
-    Message: "Confirm",
-    Token: "t",
-    SubscribeURL: SUBSCRIBE_URL,
-    ...base,
-  };
+  const TOKEN = { Message: "Confirm", Token: "t", SubscribeURL: SUBSCRIBE_URL };
+  const confirmation = { Type: "SubscriptionConfirmation", ...TOKEN, ...base };
 
   /** Signs the documented fields, in the order of their names. */
   async function signed(message: Record<string, string>, version: "1" | "2" = "1") {

@@ -3,12 +3,13 @@ import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { TaskChanges } from "#shared/api/task-responses.ts";
 import type { JobView } from "#shared/job/job-view.ts";
+import type { TaskResult } from "#shared/protocol/reports.ts";
 import { accountOf } from "../../rpc/account.ts";
 import { jobOf } from "../../rpc/job.ts";
 import { basic, jobBody, newAccount, PROBE, send } from "../../testing/jobs.ts";
 import { joined, useNodes } from "../../testing/nodes.ts";
 import { loadState } from "../../testing/stored-state.ts";
-import { claimFrom, sendProgress } from "../../testing/turns.ts";
+import { claimOne, sendProgress } from "../../testing/turns.ts";
 
 let authorization: Record<string, string>;
 beforeAll(async () => {
@@ -54,8 +55,7 @@ async function listen(id: string, lastEventId: string | null = null) {
 }
 
 async function claim(id: string, slotClass: "inspect" | "encode") {
-  const [assignment] = await claimFrom(jobOf(env, id), { nodeId: "node", session: "s-node", slotClass, max: 1 });
-  if (!assignment) throw new Error(`Nothing to ${slotClass}`);
+  const assignment = await claimOne(jobOf(env, id), slotClass, "node");
   return { lease: assignment.lease, token: assignment.token };
 }
 
@@ -224,10 +224,7 @@ describe("events of a job in a fleet", () => {
     await job.uploads(encode.lease, { token: encode.token, files: [{ output: 0, file: 1, sizeBytes: 9 }] });
     const files = [{ output: 0, file: 1, sizeBytes: 9, etags: ["e"] }];
     const report = { kind: "encode", outputs: [{ status: "made", output: 0, files, probe: PROBE }] } as unknown;
-    await job.complete(encode.lease, {
-      token: encode.token,
-      result: report as Parameters<typeof job.complete>[1]["result"],
-    });
+    await job.complete(encode.lease, { token: encode.token, result: report as TaskResult });
     const completed = await hear();
     expect(completed).toMatchObject({
       status: "job.completed",

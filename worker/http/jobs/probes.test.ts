@@ -122,11 +122,7 @@ it.each([
   [{ input: {} }, "input_url_not_valid", "`input.url` is missing: the http or https URL of the media file"],
   [{ input: { upload: "none" } }, "input_not_valid", "`input.upload`: the account has no upload with this id"],
   [{ input: SOURCE, outputs: {} }, "request_not_valid", "The body has no field `outputs`; allowed: input, settings"],
-  [
-    { input: SOURCE, settings: { queue: "Not A Pool" } },
-    "request_not_valid",
-    "`settings.queue` must have 1 to 32 characters",
-  ],
+  [{ input: SOURCE, settings: { queue: "A B" } }, "request_not_valid", "`settings.queue` must have 1 to 32 characters"],
   [{ input: SOURCE, settings: { priority: 50 } }, "request_not_valid", "`settings` has no field `priority`"],
   [{ input: { url: "https://a.example/\ud800" } }, "input_not_valid", "`input.url` must"],
 ])("rejects the body %j", async (body, code, message) => {

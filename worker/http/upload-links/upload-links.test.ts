@@ -11,7 +11,7 @@ import { UploadLink, UploadLinkList, UploadPayload } from "#shared/api/upload-li
 import { verifyWebhook } from "../../../client/webhook.ts";
 import worker from "../../index.ts";
 import { accountOf } from "../../rpc/account.ts";
-import { basic, jobBody, newAccount, operator, send, useAccount } from "../../testing/jobs.ts";
+import { basic, failedWith, jobBody, newAccount, operator, send, useAccount } from "../../testing/jobs.ts";
 import { measuredDatabase } from "../../testing/measured-database.ts";
 import { receivedAt } from "../../testing/received.ts";
 import { ask, linkNow, newLink, PAGE, storedText } from "../../testing/upload-links.ts";
@@ -137,10 +137,9 @@ describe("an upload link", () => {
       { name: "clip.mov", size: 11 },
       { name: "other.mov", size: 10 },
     ]) {
-      expect(await ask(link.url, { method: "POST", json: other })).toMatchObject({
-        status: 409,
-        body: { error_code: "upload_state_conflict" },
-      });
+      expect(await ask(link.url, { method: "POST", json: other })).toMatchObject(
+        failedWith(409, "upload_state_conflict"),
+      );
     }
     expect((await ask(link.url, { method: "DELETE" })).body.id).toBe(first.body.id);
     expect(await linkNow(account.key, link)).toMatchObject({ status: "waiting", upload: null });

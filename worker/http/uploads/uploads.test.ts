@@ -58,10 +58,7 @@ async function put(id: string, number: number | string, body: string | ReadableS
 async function uploaded(file: readonly string[], store = "bucket"): Promise<string> {
   const id = await begin(file, store);
   for (const [at, part] of file.entries()) await put(id, at + 1, part);
-  expect(await ask(`/${id}/complete`, { method: "POST" })).toMatchObject({
-    status: 200,
-    body: { status: "completed" },
-  });
+  expect((await ask(`/${id}/complete`, { method: "POST" })).body.status).toBe("completed");
   return id;
 }
 
