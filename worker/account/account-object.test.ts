@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { accountOf } from "../rpc/account.ts";
 import { jobOf } from "../rpc/job.ts";
-import { basic, jobBody, newAccount, operator, failedWith, send, useAccount } from "../testing/jobs.ts";
+import { basic, failedWith, jobBody, newAccount, operator, send, useAccount } from "../testing/jobs.ts";
 import { type AccountObject, judgeJob } from "./account-object.ts";
 
 const account = useAccount();

@@ -1,6 +1,16 @@
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, failedWith, send, useAccount } from "../testing/jobs.ts";
+import {
+  ADMIN,
+  basic,
+  bearer,
+  failedWith,
+  jobBody,
+  newAccount,
+  newNodeToken,
+  send,
+  useAccount,
+} from "../testing/jobs.ts";
 import { fill, ROUTES } from "../testing/routes.ts";
 import { app } from "./app.ts";
 

@@ -5,7 +5,7 @@ import { signatureHeaders } from "../../notify/signature.ts";
 import { accountOf } from "../../rpc/account.ts";
 import { jobOf } from "../../rpc/job.ts";
 import { settingsOf } from "../../settings.ts";
-import { ADMIN, basic, bearer, jobBody, newAccount, newSpec, operator, failedWith, send } from "../../testing/jobs.ts";
+import { ADMIN, basic, bearer, failedWith, jobBody, newAccount, newSpec, operator, send } from "../../testing/jobs.ts";
 import { app } from "../app.ts";
 
 const admin = (path: string, body?: unknown) => operator.post(`/v2/admin${path}`, body);

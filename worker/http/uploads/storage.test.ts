@@ -12,7 +12,7 @@ import { openStore, publicUrlOf } from "../../storage/open-store.ts";
 import { resolveStorage } from "../../storage/resolve-storage.ts";
 import { isUploadGone } from "../../storage/storage-errors.ts";
 import type { PartPlace } from "../../storage/upload-limits.ts";
-import { newSpec, failedWith } from "../../testing/jobs.ts";
+import { failedWith, newSpec } from "../../testing/jobs.ts";
 import { claimFrom, claimOne, inspectSource } from "../../testing/turns.ts";
 import { app } from "../app.ts";
 
