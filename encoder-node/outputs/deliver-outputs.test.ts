@@ -126,6 +126,7 @@ it("stores and reports nothing of a source that changed during the encode", asyn
   const report = vi.fn(async () => true);
   const changed = new Error("The source has changed");
   const verified = Promise.reject<void>(changed);
+  verified.catch(() => "handled by the caller");
   const delivery = openDelivery(2, depsOf(report), verified);
   delivery.add([await encodedOutput(0), { output: 1, failure }]);
   await expect(delivery.finish()).rejects.toBe(changed);

@@ -55,7 +55,10 @@ const table: Readonly<Record<string, Case>> = {
   "a GPU whose encoders work": { expected: () => ({ hardware: hardware("nvenc"), failures: [] }) },
   "a GPU that lacks a codec": {
     cases: { "*av1_nvenc*": NO_NVENC },
-    expected: () => ({ hardware: hardware("nvenc", ["h264", "hevc"]), failures: ["av1_nvenc: No capable devices"] }),
+    expected: () => ({
+      hardware: hardware("nvenc", ["h264", "hevc"]),
+      failures: ["av1_nvenc: No capable devices found"],
+    }),
   },
   "a GPU with decoders and no encoder": {
     cases: { "*_nvenc*": NO_NVENC },
