@@ -214,8 +214,8 @@ it("puts video and audio into the same segments for HLS version 3", SLOW, async 
   const master = String(store.objects.get("hls/master.m3u8"));
   expect(master).not.toMatch(/EXT-X-MEDIA|EXT-X-VERSION|I-FRAME/);
   expect(master.match(/CODECS="[^"]+"/g)).toEqual([
-    'CODECS="avc1.640014,mp4a.40.2"',
-    'CODECS="avc1.640014,mp4a.40.2"',
+    'CODECS="avc1.640015,mp4a.40.2"',
+    'CODECS="avc1.640015,mp4a.40.2"',
     'CODECS="mp4a.40.2"',
   ]);
   expect(String(store.objects.get("hls/run/90p.m3u8"))).toMatch(/^#EXTM3U\n#EXT-X-VERSION:3\n/);
