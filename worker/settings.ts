@@ -5,6 +5,7 @@ import { type AllowPrivate, byName, withOrigins } from "#shared/network/address-
 import type { AccessKeys, S3Bucket } from "#shared/request/storage/storage-spec.ts";
 import { masterKeysOf } from "./crypto/master-secret.ts";
 import { parseSealingKeys, type SealingKeys } from "./crypto/sealed-secret.ts";
+import { rememberedBy } from "./remembered-by.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Retention of a job's secrets, metadata and notifications after its end, unless RETENTION_DAYS is set. */
@@ -128,16 +129,6 @@ export type Settings = {
   /** Null: videos are not encoded in chunks. */
   scratch: ScratchSettings | null;
 };
-
-/** Caches the result for each object: an isolate has one environment for all of its requests. */
-function rememberedBy<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
-  const known = new WeakMap<Key, Value>();
-  return (key) => {
-    const value = known.get(key) ?? make(key);
-    known.set(key, value);
-    return value;
-  };
-}
 
 /** Parses and caches the settings. Throws an error for the operator that names the invalid variable. */
 export const settingsOf = rememberedBy(parseSettings);

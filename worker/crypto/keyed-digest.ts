@@ -1,5 +1,6 @@
 // Signatures and digests with a sealing key.
 import { createHmac } from "node:crypto";
+import { rememberedBy } from "../remembered-by.ts";
 import type { SealingKeys } from "./sealed-secret.ts";
 
 /**
@@ -8,14 +9,14 @@ import type { SealingKeys } from "./sealed-secret.ts";
  */
 export function keyedDigest(purpose: string, data: string | Uint8Array, key: SealingKeys[number] | undefined): string {
   if (!key) throw new Error("SEALING_KEYS is empty");
-  const keys = derivedKeys.get(key) ?? new Map<string, Uint8Array>();
-  derivedKeys.set(key, keys);
+  const keys = derivedKeysOf(key);
   const derived = keys.get(purpose) ?? createHmac("sha256", key.bytes).update(purpose).digest();
   keys.set(purpose, derived);
   return createHmac("sha256", derived).update(data).digest("hex");
 }
 
-const derivedKeys = new WeakMap<SealingKeys[number], Map<string, Uint8Array>>();
+/** By purpose. */
+const derivedKeysOf = rememberedBy((_key: SealingKeys[number]) => new Map<string, Uint8Array>());
 
 /** Compares two digests in constant time. */
 export function isSame(one: string, other: string): boolean {

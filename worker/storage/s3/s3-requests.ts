@@ -6,6 +6,7 @@ import { storageRejection } from "#shared/network/storage-failure.ts";
 import type { AccessKeys, S3Bucket } from "#shared/request/storage/storage-spec.ts";
 import { fetchWithin } from "../../http-client/fetch-within.ts";
 import { readLimited } from "../../http-client/read-limited.ts";
+import { rememberedBy } from "../../remembered-by.ts";
 import { NoStorageResponse, requireAllowed } from "../storage-errors.ts";
 
 /** The region and keys that sign a request; s3-urls.ts makes the URLs. */
@@ -25,13 +26,10 @@ const MAX_RESPONSE_BYTES = 64 * 1024;
 type TimedInit = RequestInit & { readonly limitMs?: number };
 
 /** The derived keys of a day, while the secret key is in memory. */
-const derivedKeys = new WeakMap<AccessKeys, Map<string, ArrayBuffer>>();
+const derivedKeysOf = rememberedBy((_keys: AccessKeys) => new Map<string, ArrayBuffer>());
 
-function awsClientOf({ region, keys }: Signer): AwsClient {
-  const cache = derivedKeys.get(keys) ?? new Map<string, ArrayBuffer>();
-  derivedKeys.set(keys, cache);
-  return new AwsClient({ ...keys, service: "s3", region, cache, retries: 0 });
-}
+const awsClientOf = ({ region, keys }: Signer): AwsClient =>
+  new AwsClient({ ...keys, service: "s3", region, cache: derivedKeysOf(keys), retries: 0 });
 
 /** The URL with a signature in its query, valid for `seconds`. The sender must send `headers`, which are signed. */
 export async function presign(
