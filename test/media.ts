@@ -22,7 +22,7 @@ const UNEVEN = "select='not(between(mod(t,1),0.25,0.5))'";
 const CLIPS = {
   /** 640x360, 30000/1001 frames per second, stereo audio. */
   "ntsc.mp4": [...testPattern("640x360", "30000/1001"), ...tone, "-t", SECONDS, ...h264, ...aac],
-  /** Noise, of which a second of video takes many megabytes: 90 frames. */
+  /** 90 frames of noise: a second of it takes many megabytes. */
   "noise.mp4": [
     ...testPattern("640x360", "30"),
     ...tone,

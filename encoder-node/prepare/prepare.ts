@@ -151,7 +151,7 @@ function withLoudness(encoded: Encoded, reports: FoundGains["reports"]): Encoded
   return loudness && !("failure" in encoded) ? { ...encoded, loudness } : encoded;
 }
 
-/** For tasks of which all outputs need the result: throws AppError with the failure of an output. */
+/** For tasks whose result all outputs need: throws AppError with the failure of an output. */
 export function failOnFailedOutput(ended: readonly Encoded[]): void {
   for (const output of ended) if ("failure" in output) throw AppError.from(output.failure);
 }

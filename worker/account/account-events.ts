@@ -12,6 +12,7 @@ const MAX_LISTENERS = 20;
 /** Events within this time of the oldest event are removed with it: each removal costs an alarm. */
 const TOGETHER_MS = 2 * 60 * 60_000;
 
+/** Time in which a listener returns after its stream has ended. */
 const RETURNS_MS = 60_000;
 
 /** Key of the id after which events are kept: the newest event that expired, or the start of all events. */

@@ -24,6 +24,7 @@ import { runEffect } from "./run-effect.ts";
 
 /** Time after which the alarm starts the effects again if the object dies while it runs them. */
 const RESTART_MS = 30_000;
+/** An alarm that rings so much too early is moved. */
 const FAR_MS = 60 * 60_000;
 
 export class EffectRunner {

@@ -19,7 +19,7 @@ it.each<[string, (fleet: NodeProfiles<unknown>) => void, (string | null)[]]>([
     ["near", "far"],
   ],
   ["ranks a profile for ten minutes after its last node has gone", (fleet) => leave(fleet, TEN_MINUTES - 1), ["far"]],
-  ["does not rank a profile of which no node was seen for ten minutes", (fleet) => leave(fleet, TEN_MINUTES), []],
+  ["does not rank a profile whose nodes were all away for ten minutes", (fleet) => leave(fleet, TEN_MINUTES), []],
 ])("%s, though it has ranked the same requirements before", (_, change, regions) => {
   const fleet = new NodeProfiles<unknown>();
   fleet.connect(FAR, 1);
