@@ -5,11 +5,12 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { PRESETS } from "#shared/format/presets.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
+import { percentile } from "#shared/plan/quality/summarize-quality.ts";
 import { planEncode } from "#shared/plan/tasks/plan-encode.ts";
-import { parseOutputs } from "#shared/request/outputs/outputs-section.ts";
+import { summarizeVmaf } from "#shared/plan/vmaf/score.ts";
 import { locateFfmpeg } from "../encoder-node/ffmpeg/discover/locate.ts";
 import { probeFile } from "../encoder-node/source/probe/probe.ts";
-import { timed } from "./target-quality/encodes.ts";
+import { timed, videoOf } from "./target-quality/encodes.ts";
 
 type Score = { readonly bytes: number; readonly mean: number; readonly p5: number; readonly p1: number };
 
@@ -35,10 +36,8 @@ async function reference(file: string): Promise<string> {
 
 /** Encodes as a node does. */
 async function encode(source: string, format: string): Promise<string> {
-  const parsed = parseOutputs({ [format]: { path: "/x" } }, "none");
-  if (!parsed.ok) throw new Error(parsed.error.message);
   const probe = await probeFile(ffprobe, source);
-  const { commands } = planEncode({ source, probe, outputs: parsed.value, capabilities: ALL_SOFTWARE });
+  const { commands } = planEncode({ source, probe, outputs: [videoOf(format)], capabilities: ALL_SOFTWARE });
   for (const { argv } of commands.flatMap(({ runs }) => runs)) await timed(ffmpeg, argv, folder);
   return join(folder, commands[0]?.outputs[0]?.files[0] ?? "");
 }
@@ -62,10 +61,9 @@ async function score(file: string, source: string): Promise<Score> {
   const scores = log.frames
     .slice(1)
     .map(({ metrics }) => metrics.vmaf)
-    .sort((a, b) => a - b);
-  const at = (share: number): number => scores[Math.floor(share * scores.length)] ?? 0;
-  const sum = scores.reduce((total, value) => total + value, 0);
-  return { bytes: (await stat(file)).size, mean: sum / scores.length, p5: at(0.05), p1: at(0.01) };
+    .toSorted((a, b) => a - b);
+  const { mean, percentile_1: p1 } = summarizeVmaf(scores);
+  return { bytes: (await stat(file)).size, mean, p5: percentile(scores, 0.05), p1 };
 }
 
 const printed = ({ bytes, mean, p5, p1 }: Score): string =>

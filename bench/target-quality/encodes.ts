@@ -50,7 +50,7 @@ export async function timed(ffmpeg: Tool, argv: readonly string[], cwd: string):
   return times.reduce((sum, [, minutes, seconds]) => sum + Number(minutes) * 60 + Number(seconds), 0);
 }
 
-function videoOf(format: string): VideoOutput {
+export function videoOf(format: string): VideoOutput {
   const parsed = parseOutputs({ [format]: { path: "/x" } }, "none");
   if (!parsed.ok) throw new Error(parsed.error.message);
   const [spec] = parsed.value;
