@@ -94,14 +94,14 @@ export class EncodeRun {
     }
     await Promise.all([...publications.values(), uploads].map((each) => each.stop()));
     await files.remove();
-    return this.#repeat(command, failed);
+    return this.#repeat(command, failed, notes);
   }
 
   /** Encodes the outputs of a failed command in software or individually. An output that failed alone has failed. */
-  async #repeat({ outputs }: PlannedCommand, { failure, busy }: RunFailure): Promise<void> {
+  async #repeat({ outputs }: PlannedCommand, { failure, busy }: RunFailure, notes: Notes): Promise<void> {
     this.#deps.log.warn("ffmpeg failed", { outputs: outputs.length, code: failure.code, error: failure.message });
-    const notes = softwareNotes(outputs, busy);
-    if (notes.size > 0) return this.#encode(this.#specsOf(outputs), notes);
+    const inSoftware = softwareNotes(outputs, busy);
+    if (inSoftware.size > 0) return this.#encode(this.#specsOf(outputs), inSoftware);
     if (outputs.length === 1) return this.#receivers.onEncoded(outputs.map(({ output }) => ({ output, failure })));
     for (const output of outputs) await this.#encode(this.#specsOf([output]), notes);
   }

@@ -234,6 +234,17 @@ few(1).each(Object.entries(GPUS))("encodes in software when a GPU is %s, and add
   expect(outputs.filter((report) => "note" in report)).toHaveLength(1);
 });
 
+it("tries a GPU once, also when the command fails in software and its outputs are encoded individually", async () => {
+  const ffmpeg = join(folder, "once-gpu-ffmpeg");
+  // A second try of the GPU would find it busy.
+  const cases = `*0.mp4*1.mp4*) exit 1;; *_nvenc*) ${GPUS.taken?.[0]};; *) exec "${tools.ffmpeg.path}" "$@";;`;
+  await writeFile(ffmpeg, `#!/bin/sh\ncase "$*" in ${cases} esac\n`, { mode: 0o755 });
+  const note = "Encoded in software, because the hardware encoder h264_nvenc failed.";
+  const made = { status: "made", encoder: "libx264", note };
+  const outputs = await reports("clip.mp4", ["mp4:240p", "mp4:320x"], { ffmpeg, hardware: NVENC });
+  expect(outputs).toMatchObject([made, made]);
+});
+
 it("encodes in software when the result of a GPU is unusable", async () => {
   const ffmpeg = join(folder, "faulty-gpu-ffmpeg");
   const script = `#!/bin/sh\ncase "$*" in *_nvenc*) echo nothing > 0.mp4;; *) exec "${tools.ffmpeg.path}" "$@";; esac\n`;
