@@ -240,9 +240,9 @@ it("tries a GPU once, also when the command fails in software and its outputs ar
   const cases = `*0.mp4*1.mp4*) exit 1;; *_nvenc*) ${GPUS.taken?.[0]};; *) exec "${tools.ffmpeg.path}" "$@";;`;
   await writeFile(ffmpeg, `#!/bin/sh\ncase "$*" in ${cases} esac\n`, { mode: 0o755 });
   const note = "Encoded in software, because the hardware encoder h264_nvenc failed.";
-  const made = { status: "made", encoder: "libx264", note };
+  const inSoftware = { status: "made", encoder: "libx264", note };
   const outputs = await reports("clip.mp4", ["mp4:240p", "mp4:320x"], { ffmpeg, hardware: NVENC });
-  expect(outputs).toMatchObject([made, made]);
+  expect(outputs).toMatchObject([inSoftware, inSoftware]);
 });
 
 it("encodes in software when the result of a GPU is unusable", async () => {
