@@ -48,9 +48,9 @@ async function encodePlain(source: string): Promise<string> {
   return path;
 }
 
-/** Compares by frame number: containers round times differently. */
+/** Compares by frame number: containers round times differently. libvmaf's inputs have the same tags, or ffmpeg converts. */
 async function score(file: string, source: string): Promise<Score> {
-  const numbered = "settb=1/25,setpts=N";
+  const numbered = "settb=1/25,setpts=N,setparams=colorspace=bt709";
   const measure = "libvmaf=n_threads=2:log_fmt=json:log_path=log.json";
   const graph = `[0:v]${numbered}[a];[1:v]${numbered}[b];[a][b]${measure}`;
   await timed(ffmpeg, ["-v", "error", "-i", file, "-i", source, "-lavfi", graph, "-f", "null", "-"], folder);
