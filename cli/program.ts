@@ -84,6 +84,7 @@ function buildProgram(version: string, choose: (chosen: Chosen) => void): Comman
     .version(version, "-V, --version", "Show the version")
     .helpOption("-h, --help", "Show help")
     .helpCommand(false)
+    .configureHelp({ subcommandTerm: (command) => command.name() })
     .addHelpText("after", HELP_END);
   for (const { flags, description } of GLOBAL_OPTIONS) program.option(flags, description);
   const groups = new Map<string, Command>();
@@ -96,6 +97,7 @@ function buildProgram(version: string, choose: (chosen: Chosen) => void): Comman
     return added;
   };
   for (const spec of COMMANDS) {
+    program.commandsGroup(`${spec.section}:`);
     const [first = "", second] = spec.name.split(" ");
     const parent = second === undefined ? program : parentOf(first);
     addCommand(parent, second ?? first, spec, (args, options) =>

@@ -84,6 +84,23 @@ describe("copra encode", () => {
     expect([code, stdout, stderr]).toEqual([1, "", expect.stringMatching(/^input: [^\n]+\n$/)]);
   });
 
+  it("creates the jobs of a file whose ids it prints", async () => {
+    const outputs = { mp3: { path: "/batch.mp3" } };
+    const file = join(folder, "batch.json");
+    const valid = { input: { url: "http://127.0.0.1:9/clip.mp4" }, outputs };
+    writeFileSync(
+      file,
+      JSON.stringify({
+        defaults: { storage: stack.storage, notification: { type: "none" } },
+        jobs: [valid, { outputs }],
+      }),
+    );
+    const { code, stdout } = await runCli(["batch", file], env);
+    const [id = "", refusal] = stdout.split("\n");
+    expect({ code, refusal }).toEqual({ code: 1, refusal: "error: The job 'input' is not a valid object." });
+    expect((await runCli(["jobs", "cancel", id], env)).stdout).toContain("aborted");
+  });
+
   it("prints URLs if no folder is given, and uses the service's storage for other targets", async () => {
     const clip = await makeClip("ntsc.mp4", folder);
     const remote = { ...bareEnvironment(folder), COPRA_URL: stack.api, COPRA_API_KEY: stack.apiKey };

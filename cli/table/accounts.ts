@@ -90,7 +90,7 @@ export const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "reseal",
-    summary: "Encrypt all stored secrets with the first sealing key (operator)",
+    summary: "Encrypt all stored secrets with the first sealing key",
     load: async () => (await accounts()).resealSecrets,
   },
 ];

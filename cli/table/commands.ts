@@ -18,23 +18,14 @@ export const GROUPS: readonly CommandGroup[] = [
   { name: "uploads", summary: "List and delete uploads of local files" },
   { name: "upload-links", summary: "Links with which browsers upload files" },
   { name: "node", summary: "Run an encoder node on this machine; copra node --help shows its options" },
-  { name: "nodes", summary: "List nodes, and give them no more work (operator)" },
-  { name: "alerts", summary: "Messages to the operator about jobs, nodes and queues (operator)" },
-  { name: "accounts", summary: "Create accounts and set their limits (operator)" },
-  { name: "keys", summary: "API keys of accounts (operator)" },
-  { name: "node-tokens", summary: "Tokens of nodes (operator)" },
+  { name: "nodes", summary: "List nodes, and give them no more work" },
+  { name: "alerts", summary: "Messages to the operator about jobs, nodes and queues" },
+  { name: "accounts", summary: "Create accounts and set their limits" },
+  { name: "keys", summary: "API keys of accounts" },
+  { name: "node-tokens", summary: "Tokens of nodes" },
 ];
 
-export const COMMANDS: readonly CommandSpec[] = [
-  ...ENCODE_COMMANDS,
-  ...JOB_COMMANDS,
-  ...TEMPLATE_COMMANDS,
-  ...STORAGE_COMMANDS,
-  ...WEBHOOK_COMMANDS,
-  ...FLEET_COMMANDS,
-  ...ACCOUNT_COMMANDS,
-  ...PROFILE_COMMANDS,
-  ...SYSTEM_COMMANDS,
+const TOOL_COMMANDS: readonly CommandSpec[] = [
   {
     name: "mcp",
     summary: "Serve the Model Context Protocol on standard input and output, for assistants",
@@ -48,3 +39,20 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import("../system/completion.ts")).completion,
   },
 ];
+
+/** Sections of the help. */
+const SECTIONS: readonly { readonly title: string; readonly commands: readonly CommandSpec[] }[] = [
+  { title: "Encode", commands: ENCODE_COMMANDS },
+  {
+    title: "Jobs and files",
+    commands: [...JOB_COMMANDS, ...TEMPLATE_COMMANDS, ...STORAGE_COMMANDS, ...WEBHOOK_COMMANDS],
+  },
+  { title: "Run the service", commands: SYSTEM_COMMANDS },
+  { title: "Operate the service, with the admin token", commands: [...FLEET_COMMANDS, ...ACCOUNT_COMMANDS] },
+  { title: "This command line", commands: [...PROFILE_COMMANDS, ...TOOL_COMMANDS] },
+];
+
+/** All commands, each with the title of its section in the help. */
+export const COMMANDS: readonly (CommandSpec & { readonly section: string })[] = SECTIONS.flatMap(
+  ({ title, commands }) => commands.map((command) => ({ ...command, section: title })),
+);

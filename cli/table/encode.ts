@@ -93,6 +93,18 @@ export const ENCODE_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import("../encode/encode.ts")).encode,
   },
   {
+    name: "batch",
+    summary: "Create the jobs of a file, without waiting for them",
+    arguments: [{ name: "<file>", description: "A list of jobs, or {template, defaults, jobs}", complete: "file" }],
+    options: [
+      { flags: "--template <name>", description: "Template of jobs that name no other" },
+      { flags: "--dry-run", description: "Only check the jobs" },
+      { flags: "--idempotency-key <key>", description: "The same key and file give the same jobs for 24 hours" },
+    ],
+    examples: ["copra batch jobs.json --template web", "copra batch jobs.json --dry-run"],
+    load: async () => (await import("../jobs/batch.ts")).batch,
+  },
+  {
     name: "plan",
     summary: "Show the plan of a job: outputs and ffmpeg commands",
     arguments: [SOURCE],

@@ -68,7 +68,7 @@ export const FLEET_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "autoscale",
-    summary: "Show how many tasks run and wait in each pool (operator)",
+    summary: "Show how many tasks run and wait in each pool",
     load: async () => (await nodes()).showDemand,
   },
 ];
