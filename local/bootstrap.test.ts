@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { build } from "esbuild";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -103,6 +103,17 @@ describe("installing", () => {
     const packages = new Set(imported.map(({ path }) => /^(@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? ""));
     expect(packages).toContain("esbuild");
     expect(Object.keys(devDependencies).filter((name) => packages.has(name))).toEqual([]);
+  });
+
+  it("deletes source maps of players and C headers, and nothing that a build reads", async () => {
+    const folder = `node-${process.platform}-${process.arch}`;
+    const files = [`${folder}/include/node.h`, "hls.js/dist/hls.mjs.map", "hls.js/dist/hls.mjs", `${folder}/bin/node`];
+    for (const file of files) {
+      mkdirSync(join(root, "node_modules", dirname(file)), { recursive: true });
+      writeFileSync(join(root, "node_modules", file), "");
+    }
+    await end(start(""));
+    expect(files.map((file) => existsSync(join(root, "node_modules", file)))).toEqual([false, false, true, true]);
   });
 
   it("does not require tools for development in production", async () => {
