@@ -1,4 +1,4 @@
-import { createExecutionContext, evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { createExecutionContext, evictDurableObject, listDurableObjectIds, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { unpackView } from "../../db/stored-view.ts";
@@ -270,15 +270,29 @@ describe("a response that was read before", () => {
   it("comes from the row of a job that its object has forgotten", async () => {
     const { body } = await post(jobBody());
     const path = `/v2/jobs/${body.id}`;
+    const read = async () => (await send(path, { headers: basic(account.key) })).body.status;
+    expect(await read()).toBe("job.starting");
     await send(path, { method: "DELETE", headers: basic(account.key) });
-    const ended = await send(path, { headers: basic(account.key) });
     await vi.waitFor(async () => {
       const row = await env.DB.prepare("SELECT status FROM jobs WHERE id = ?").bind(body.id).first("status");
       expect(row).toBe("job.aborted");
     });
     await runInDurableObject(jobOf(env, body.id), (_, { storage }) => storage.deleteAll());
     await evictDurableObject(jobOf(env, body.id));
-    expect((await send(path, { headers: basic(account.key) })).body).toEqual(ended.body);
+    expect(await read()).toBe("job.aborted");
+  });
+
+  it("creates no object for a job that the account does not have", async () => {
+    const { body } = await post(jobBody());
+    const objects = (await listDurableObjectIds(env.JOB)).length;
+    const other = await newAccount();
+    for (const [id, key] of [
+      ["3t0w8tTDNr5KUu", account.key],
+      [body.id, other.key],
+    ]) {
+      expect((await send(`/v2/jobs/${id}`, { headers: basic(key) })).status).toBe(404);
+    }
+    expect((await listDurableObjectIds(env.JOB)).length).toBe(objects);
   });
 });
 

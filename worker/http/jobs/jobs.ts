@@ -3,17 +3,17 @@
 import type { Context } from "hono";
 import * as z from "zod";
 import { AppError } from "#shared/errors.ts";
-import { isJobId } from "#shared/ids.ts";
 import { isTerminalJob, JOB_STATUSES } from "#shared/job/job-status.ts";
 import type { JobView } from "#shared/job/job-view.ts";
 import { TagChanges } from "#shared/job/tags.ts";
 import { readTraceContext } from "#shared/network/trace-context.ts";
 import { isObject } from "#shared/request/parse-section.ts";
 import { JobChanges } from "#shared/request/settings-section.ts";
-import { err, type Result } from "#shared/result.ts";
+import type { Result } from "#shared/result.ts";
 import type { JobRow } from "../../db/jobs.ts";
 import { withDeadline } from "../../deadline.ts";
 import { follow } from "../../events/socket-stream.ts";
+import { ExpiringMap } from "../../expiring-map.ts";
 import { endedEvents } from "../../job/events/event-text.ts";
 import { newJob } from "../../job/state/job-state.ts";
 import { viewJob } from "../../job/views/job-view.ts";
@@ -33,6 +33,12 @@ import { listPage } from "./job-lists.ts";
 import { JOB_OPERATIONS } from "./jobs.operations.ts";
 import { ownJob } from "./own-job.ts";
 import { probeOf } from "./probes.ts";
+
+/**
+ * Jobs that ran when they were last read: a poll needs no row. Only objects of jobs that exist are asked: an object that
+ * is asked for another job leaves an empty database behind.
+ */
+const running = new ExpiringMap<true>(60_000, 5000);
 
 export const jobs = mount(JOB_OPERATIONS, {
   createJob: async (context) => {
@@ -58,11 +64,20 @@ export const jobs = mount(JOB_OPERATIONS, {
   listJobs: listPage,
   getJob: async (context) => {
     const id = context.req.param("id");
-    const view = async (): Promise<JobResult<JobView>> =>
-      isJobId(id) ? jobOf(context.env, id).view(context.get("account").id) : err(JOB_NOT_FOUND);
-    const viewed = await settle(withDeadline<JobResult<JobView>>("view", view()));
-    if (viewed.ok && viewed.value.ok) return polledJson(context, JSON.stringify(viewed.value.value));
+    const account = context.get("account").id;
+    const readAt = Date.now();
+    if (!running.get(`${account} ${id}`, readAt)) {
+      const row = await ownJob(context, id);
+      if (hasEnded(row)) return polledJson(context, row.view);
+    }
+    const viewed = await settle(withDeadline<JobResult<JobView>>("view", jobOf(context.env, id).view(account)));
+    if (viewed.ok && viewed.value.ok) {
+      const { value: view } = viewed.value;
+      if (!isTerminalJob(view.status)) running.set(`${account} ${id}`, true, readAt);
+      return polledJson(context, JSON.stringify(view));
+    }
     // The object has forgotten the job, or cannot read it.
+    running.delete(`${account} ${id}`);
     const row = await ownJob(context, id);
     if (hasEnded(row)) return polledJson(context, row.view);
     if (!viewed.ok) throw viewed.error;
