@@ -1,8 +1,10 @@
 // Compares the rate control of a format without a bitrate with the default bitrate as a mean, and with ffmpeg's defaults.
 // `node local/bootstrap.mjs bench/rate-control.ts 360p FILE...` prints the bytes and the VMAF of each.
+// With `--vmaf 93`, it compares a requested VMAF with one fixed bitrate for all files instead.
 import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { parseArgs } from "node:util";
 import { PRESETS } from "#shared/format/presets.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import { percentile } from "#shared/plan/quality/summarize-quality.ts";
@@ -10,13 +12,14 @@ import { planEncode } from "#shared/plan/tasks/plan-encode.ts";
 import { summarizeVmaf } from "#shared/plan/vmaf/score.ts";
 import { locateFfmpeg } from "../encoder-node/ffmpeg/discover/locate.ts";
 import { probeFile } from "../encoder-node/source/probe/probe.ts";
-import { timed, videoOf } from "./target-quality/encodes.ts";
+import { encodeClip, searchFor, timed, videoOf } from "./target-quality/encodes.ts";
 
 type Score = { readonly bytes: number; readonly mean: number; readonly p5: number; readonly p1: number };
 
-const [preset = "360p", ...files] = process.argv.slice(2);
-const mean = PRESETS.get(preset)?.bitrateKbps;
-if (!mean || files.length === 0) throw new Error("Usage: bench/rate-control.ts PRESET FILE ...");
+const { values, positionals } = parseArgs({ options: { vmaf: { type: "string" } }, allowPositionals: true });
+const [preset = "360p", ...files] = positionals;
+const mean = PRESETS.get(preset)?.bitrateKbps ?? 0;
+if (!mean || files.length === 0) throw new Error("Usage: bench/rate-control.ts PRESET [--vmaf VMAF] FILE ...");
 
 const { ffmpeg, ffprobe } =
   // Builds of distributions lack libvmaf.
@@ -69,17 +72,47 @@ async function score(file: string, source: string): Promise<Score> {
 const printed = ({ bytes, mean, p5, p1 }: Score): string =>
   `${Math.round(bytes / 1000)} kB, ${[mean, p5, p1].map((value) => value.toFixed(1)).join(" ")}`;
 
-console.log(`| clip | mean ${mean}k | mp4:${preset} | ffmpeg's defaults |\n| --- | --- | --- | --- |`);
-const totals = [0, 0, 0];
-for (const file of files) {
-  const source = await reference(file);
-  const scores: Score[] = [];
-  for (const format of [`mp4:${preset}_${mean}k:x`, `mp4:${preset}:x`]) {
-    scores.push(await score(await encode(source, format), source));
+async function compareDefaults(): Promise<void> {
+  console.log(`| clip | mean ${mean}k | mp4:${preset} | ffmpeg's defaults |\n| --- | --- | --- | --- |`);
+  const totals = [0, 0, 0];
+  for (const file of files) {
+    const source = await reference(file);
+    const scores: Score[] = [];
+    for (const format of [`mp4:${preset}_${mean}k:x`, `mp4:${preset}:x`]) {
+      scores.push(await score(await encode(source, format), source));
+    }
+    scores.push(await score(await encodePlain(source), source));
+    for (const [index, { bytes }] of scores.entries()) totals[index] = (totals[index] ?? 0) + bytes;
+    console.log(`| ${basename(file)} | ${scores.map(printed).join(" | ")} |`);
   }
-  scores.push(await score(await encodePlain(source), source));
-  for (const [index, { bytes }] of scores.entries()) totals[index] = (totals[index] ?? 0) + bytes;
-  console.log(`| ${basename(file)} | ${scores.map(printed).join(" | ")} |`);
+  console.log(`| all | ${totals.map((bytes) => `${(bytes / (totals[0] ?? 1)).toFixed(2)} ×`).join(" | ")} |`);
 }
-console.log(`| all | ${totals.map((bytes) => `${(bytes / (totals[0] ?? 1)).toFixed(2)} ×`).join(" | ")} |`);
+
+/** Fixed bitrates, as multiples of the default bitrate. */
+const MULTIPLES = [0.25, 0.5, 0.75, 1, 1.25, 1.75, 2.5];
+
+async function compareTarget(vmaf: string): Promise<void> {
+  const rates = MULTIPLES.map((multiple) => Math.round(multiple * mean));
+  console.log(`| ${["clip", `quality=vmaf${vmaf}`, ...rates.map((rate) => `${rate}k`)].join(" | ")} |`);
+  console.log(`|${" --- |".repeat(rates.length + 2)}`);
+  const columns: Score[][] = [[], ...rates.map(() => [])];
+  for (const file of files) {
+    const source = await reference(file);
+    const tools = { ffmpeg, ffprobe, folder };
+    const { report } = await searchFor(tools, source, `mp4:h264:x:quality=vmaf${vmaf}`);
+    const clip = await encodeClip(tools, source, "mp4:h264", report.rate_factor);
+    const scores = [await score(clip.file, source)];
+    for (const rate of rates) scores.push(await score(await encode(source, `mp4:${preset}_${rate}k:x`), source));
+    for (const [at, each] of scores.entries()) columns[at]?.push(each);
+    console.log(`| ${basename(file)} | ${scores.map(printed).join(" | ")} |`);
+  }
+  const sums = columns.map((scores) => ({
+    bytes: scores.reduce((sum, { bytes }) => sum + bytes, 0),
+    p5: scores.reduce((sum, { p5 }) => sum + p5, 0) / scores.length,
+  }));
+  const all = sums.map(({ bytes, p5 }) => `${Math.round(bytes / 1000)} kB, ${p5.toFixed(1)}`);
+  console.log(`| all: 5th percentile | ${all.join(" | ")} |`);
+}
+
+await (values.vmaf === undefined ? compareDefaults() : compareTarget(values.vmaf));
 await rm(folder, { recursive: true, force: true });
