@@ -156,16 +156,38 @@ const breaking = (isBroken: (requestsBefore: number) => boolean, seen: string[])
   };
 };
 
-it("handles kept connections that the Worker closes", async () => {
+it.each<[string, string, string | null, number, string[]]>([
+  ["repeats a GET", "GET", null, 200, ["GET", "GET"]],
+  ["repeats a DELETE", "DELETE", null, 200, ["DELETE", "DELETE"]],
+  ["repeats a small PUT", "PUT", "{}", 200, ["PUT", "PUT"]],
+  ["sends a small POST once", "POST", "{}", 500, ["POST"]],
+  ["sends a large POST on a connection of its own", "POST", "x".repeat(200_000), 200, ["POST"]],
+])("%s when the Worker closes a kept connection", async (_, method, body, status, sent) => {
   const seen: string[] = [];
-  const { origin, logged } = await frontOf(breaking((before) => before > 0, seen));
-  const statuses: number[] = [];
-  for (const method of ["GET", "GET", "DELETE", "POST", "POST"]) {
-    statuses.push((await fetch(`${origin}/a`, { method, ...(method === "POST" ? { body: "{}" } : {}) })).status);
+  const { origin } = await frontOf(breaking((before) => before > 0, seen));
+  expect((await fetch(`${origin}/a`)).status).toBe(200);
+  expect((await fetch(`${origin}/a`, { method, body })).status).toBe(status);
+  expect(seen.slice(1)).toEqual(sent.map((name) => `${name} /a`));
+});
+
+it("sends requests with small bodies on the same connection, in order", async () => {
+  const sockets = new Set<unknown>();
+  const { origin } = await frontOf((request, response) => {
+    sockets.add(request.socket);
+    request.pipe(response);
+  });
+  for (const body of ["", "a", "x".repeat(10_000)]) {
+    expect(await (await fetch(origin, { method: "POST", body })).text()).toBe(body);
   }
-  expect(statuses).toEqual([200, 200, 200, 200, 200]);
-  expect(seen.filter((line) => line === "POST /a").length).toBe(2);
-  expect(logged).toEqual([]);
+  expect(sockets.size).toBe(1);
+});
+
+it("does not respond with a part of a small response that breaks off", async () => {
+  const { origin } = await frontOf((_, response) => {
+    response.writeHead(200, { "content-length": 10 }).write("half");
+    setImmediate(() => response.destroy());
+  });
+  expect((await fetch(origin, { method: "POST" })).status).toBe(500);
 });
 
 it.each([

@@ -9,14 +9,14 @@ export type BodyRate = { readonly graceMs: number; readonly bytesPerS: number };
 const BUFFER_BYTES = 64 * 1024;
 
 /**
- * Resolves when the body is complete or the buffer is full. Calls `onSlow` when the client sends too slowly. Uploads
+ * Resolves to the whole body, or to a stream of a larger body when the buffer is full. Calls `onSlow` when the client sends too slowly. Uploads
  * (PUT, PATCH) may be slow once the buffer is full: the service refuses them early without a valid key or token.
  */
 export async function receiveBody(
   request: IncomingMessage,
   { graceMs, bytesPerS }: BodyRate,
   onSlow: () => void,
-): Promise<Readable> {
+): Promise<Readable | Buffer> {
   // A PassThrough has two buffers of this size.
   const body = new PassThrough({ highWaterMark: BUFFER_BYTES / 2 });
   const tickMs = graceMs / 10;
@@ -38,5 +38,5 @@ export async function receiveBody(
   });
   if (request.complete || ["PUT", "PATCH"].includes(request.method ?? "")) clearInterval(timer);
   else request.once("close", () => clearInterval(timer));
-  return body;
+  return request.complete ? (body.read() ?? Buffer.alloc(0)) : body;
 }
