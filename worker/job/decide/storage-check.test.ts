@@ -117,13 +117,15 @@ describe("a job", () => {
 
   describe("of an account whose storage was checked", () => {
     const keys = S3_STORAGE.credentials;
-    const checks = async (spec: JobSpec): Promise<number> => {
+    const checks = async (...specs: JobSpec[]): Promise<number> => {
       const fetched = vi.spyOn(globalThis, "fetch");
-      await stubOf(spec).create(spec);
-      await vi.waitFor(async () => {
-        await runDurableObjectAlarm(stubOf(spec));
-        expect(await stateOf(spec)).toMatchObject({ storageCheck: null });
-      });
+      await Promise.all(specs.map((spec) => stubOf(spec).create(spec)));
+      for (const spec of specs) {
+        await vi.waitFor(async () => {
+          await runDurableObjectAlarm(stubOf(spec));
+          expect(await stateOf(spec)).toMatchObject({ storageCheck: null });
+        });
+      }
       const urls = fetched.mock.calls.map(([request]) => (request instanceof Request ? request.url : String(request)));
       fetched.mockRestore();
       return urls.filter((url) => url.endsWith("?uploads=")).length;
@@ -145,6 +147,14 @@ describe("a job", () => {
       await stubOf(failing).complete(encode.lease, { token: encode.token, result: { kind: "encode", outputs } });
       await vi.waitFor(async () => expect((await stateOf(failing))?.status).toBe("job.failed"));
       await vi.waitFor(async () => expect(await checks(await freshSpec(good))).toBe(1));
+    });
+
+    it("checks it once for jobs that start together, but a storage that rejects it for each", async () => {
+      const good = { ...S3_STORAGE, path: crypto.randomUUID() };
+      const wrong = { ...good, credentials: { ...keys, secret_access_key: "x" } };
+      const three = (storage: object) => Promise.all([1, 2, 3].map(() => freshSpec(storage)));
+      expect(await checks(...(await three(good)))).toBe(1);
+      expect(await checks(...(await three(wrong)))).toBe(3);
     });
 
     it("checks it again after ten minutes", async () => {

@@ -2,6 +2,7 @@
 import { AppError } from "#shared/errors.ts";
 import type { AccessKeys } from "#shared/request/storage/storage-spec.ts";
 import { keyedDigest } from "../../crypto/keyed-digest.ts";
+import { withDeadline } from "../../deadline.ts";
 import { ExpiringMap } from "../../expiring-map.ts";
 import { settingsOf } from "../../settings.ts";
 import { checkStorageAccess } from "../../storage/check-storage-access.ts";
@@ -17,19 +18,30 @@ const MAX_ATTEMPTS = 3;
 /** Storages that accepted a check in the last ten minutes, by their names, in the memory of one isolate. */
 const accepted = new ExpiringMap<true>(10 * 60_000, 1000);
 
+/** The running checks by the names of their storages: the first job of a batch checks the storage for all. */
+const running = new Map<string, Promise<unknown>>();
+/** A job that checks the storage for others may die. */
+const OTHERS_MS = 5000;
+
 /** Throws if the check must be tried again. */
 export async function checkStorage(deps: EffectDeps): Promise<void> {
   const [keys, name] = await keysAndName(deps);
+  const other = running.get(name);
+  if (other) await withDeadline("storage check", other, OTHERS_MS).catch(() => {});
   const state = deps.state();
   const file = sampleFile(state);
   const isLate = !state.storageCheck || deps.now() >= state.storageCheck.until;
   if (isLate || !file) return deps.apply((before) => storageChecked(before, null));
   if (accepted.get(name, deps.now())) return deps.note((before) => storageChecked(before, null));
-  const access = await checkStorageAccess(openStore(state.spec, keys, deps.env), file);
+  const check = checkStorageAccess(openStore(state.spec, keys, deps.env), file).then((access) => {
+    if (access.kind === "accepted") accepted.set(name, true, deps.now());
+    return access;
+  });
+  running.set(name, check);
+  const access = await check.finally(() => running.delete(name));
   switch (access.kind) {
     case "accepted": {
       const { uploadId } = access;
-      accepted.set(name, true, deps.now());
       const upload = uploadId === null ? null : { objectName: file.objectName, uploadId };
       // If this is lost, the storage is checked again, and the bucket's lifecycle rules remove the upload.
       return deps.note((before) => storageChecked(before, upload));
