@@ -103,13 +103,24 @@ describe("chunks", () => {
     expect(chosen).toEqual({ ok: false, error: "its keyframes are up to 31.0 s apart, too far to start within it" });
   });
 
-  test("divides the mean bitrate by the coded size of the source", () => {
-    const frameIndex = frameIndexOf(evenly(5, 72), (index) => (index < 120 ? 400 : 100));
-    const chosen = chooseSplitPoints(chunkableSource(frameIndex, probeOf("5/1")), {
-      segmentMs: 2000,
-      slots: 8,
-      audioMs: 0,
-    });
-    expect(chosen.ok && chosen.value.map(({ share }) => share)).toEqual([1.5, 0.75, 0.75]);
+  test("makes chunks shorter, and their mean bitrate higher, where the source has more bytes", () => {
+    const source = chunkableSource(
+      frameIndexOf(evenly(5, 300), (index) => (index < 300 ? 400 : 100)),
+      probeOf("5/1"),
+    );
+    const chosen = chooseSplitPoints(source, { segmentMs: 2000, slots: 6, audioMs: 0 });
+    const chunks = chosen.ok ? chosen.value : [];
+    expect(chunks.map(({ frames }) => frames / 5)).toEqual([18, 18, 18, 26, ...Array(5).fill(30), 30, 40]);
+    expect(chunks.map(({ share }) => share)).toEqual([1.6583, 1.6583, 1.6583, 1.0786, ...Array(7).fill(0.8291)]);
+  });
+
+  test("ends a chunk after a minute even if its frames have hardly any bytes", () => {
+    const source = chunkableSource(
+      frameIndexOf(evenly(5, 600), (index) => (index < 1500 ? 1 : 10_000)),
+      probeOf("5/1"),
+    );
+    const chosen = chooseSplitPoints(source, { segmentMs: 2000, slots: 2, audioMs: 0 });
+    const seconds = chosen.ok ? chosen.value.map(({ frames }) => frames / 5) : [];
+    expect(seconds).toEqual([...Array(5).fill(60), ...Array(8).fill(36), 12]);
   });
 });
