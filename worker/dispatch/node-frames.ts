@@ -116,9 +116,11 @@ export class NodeFrames {
 
   /** Passes a report on. The claims for the slot that the report frees go to the job in the same turn. */
   async #report(node: SocketNode, frame: NodeFrameOf<"report">): Promise<void> {
+    const { lease, verb } = frame.report;
     const answered = this.#jobs.report(node, frame);
     if (frame.slots) this.#free(node, frame.slots);
-    await Promise.all([answered, frame.slots ? this.#matcher.match() : null]);
+    const matched = frame.slots ? this.#matcher.match() : verb === "complete" ? this.#matcher.inspected(lease) : null;
+    await Promise.all([answered, matched]);
   }
 
   async #welcome(socket: WebSocket, hello: NodeFrameOf<"hello">): Promise<void> {

@@ -125,7 +125,9 @@ export class NodeHub extends DurableObject<HubEnv> implements HubRpc {
     const nodes = [...roster.values()].filter(
       (node) => roster.acceptingNode(node.nodeId) && this.#nodes.isAlive(node, now),
     );
-    return nodes.reduce((sum, node) => sum + encodesOf(node), this.#frames.absentEncodes(now));
+    // A claim of the asking job may hold a slot.
+    const encodes = nodes.map((node) => encodesOf({ ...node, free: roster.offeredBy(node) }));
+    return encodes.reduce((sum, count) => sum + count, this.#frames.absentEncodes(now));
   }
 
   async place(jobId: string): Promise<Place | null> {

@@ -1,10 +1,12 @@
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it, vi } from "vitest";
 import { JobObject } from "../job/job-object.ts";
+import { hubOf } from "../rpc/hub.ts";
 import { jobOf } from "../rpc/job.ts";
 import { folderOf } from "../testing/chunked-jobs.ts";
-import { newSpec, videoChunking, videoProbe } from "../testing/jobs.ts";
-import { joined, settle, useNodes } from "../testing/nodes.ts";
+import { newSpec, PROBE, videoChunking, videoProbe } from "../testing/jobs.ts";
+import { joined, newJob, settle, useNodes } from "../testing/nodes.ts";
+import { NodeHub } from "./node-hub.ts";
 
 useNodes();
 afterEach(() => {
@@ -12,6 +14,22 @@ afterEach(() => {
 });
 
 const SECONDS = 240;
+
+it("sends the result of an inspection and the claim of the encode to the job in the same turn", async () => {
+  const node = await joined("a", { inspect: 1, encode: 1 });
+  await newJob();
+  const { lease, token, jobId } = (await node.next("assign")).assignment;
+  await settle();
+  const turn = vi.spyOn(JobObject.prototype, "turn");
+  const advertise = vi.spyOn(NodeHub.prototype, "advertise");
+  const result = { kind: "inspect", probe: PROBE };
+  node.say({ type: "report", id: 1, report: { lease, verb: "complete", body: { token, result } } });
+  expect(await node.next("ack")).toMatchObject({ isAccepted: true });
+  expect((await node.next("assign")).assignment).toMatchObject({ jobId, kind: "encode" });
+  await settle();
+  expect([turn, advertise].map(({ mock }) => mock.calls.length)).toEqual([1, 0]);
+  expect(await hubOf(env).stats()).toEqual({ nodes: 1, tickets: 0 });
+});
 
 it("sends the result of a chunk and the claim of the freed slot to the job in the same turn", async () => {
   const node = await joined("a", { inspect: 1, encode: 2 });

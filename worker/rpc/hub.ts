@@ -42,6 +42,9 @@ export const TicketOffer = z.object({
 });
 export type TicketOffer = z.infer<typeof TicketOffer>;
 
+/** Time that work waits for the node with the source before any other node may take it. */
+export const PREFERENCE_MS = 2000;
+
 /** The result of a job's offers. */
 export type Advertised = {
   /**

@@ -1,5 +1,6 @@
 // Runs the matching: claims the tasks of its matches for their nodes, stores tickets, and sets the alarm.
 
+import type { LeaseId } from "#shared/ids.ts";
 import { messageOf } from "#shared/log.ts";
 import { signatureOf } from "#shared/protocol/requirements.ts";
 import { log } from "../../log.ts";
@@ -82,6 +83,11 @@ export class Matcher {
   /** Matches tickets with free slots after nodes or the time have changed, and claims the matched tasks. */
   async match(): Promise<void> {
     await Promise.all([...this.#disconnectSilent(), this.#step({ kind: "look" })]);
+  }
+
+  /** Claims the encode of an inspected job, with the result of its inspection in the same turn. */
+  inspected(lease: LeaseId): Promise<void> {
+    return this.#step({ kind: "inspected", lease });
   }
 
   async #step(event: MatchingEvent<SocketNode>): Promise<void> {

@@ -2,7 +2,7 @@
 // look. The hub does everything else: sockets, storage, calls, alarms, and changes of the roster's nodes.
 import type { Requirements } from "#shared/protocol/requirements.ts";
 import type { SlotClass } from "#shared/protocol/tasks.ts";
-import type { TicketOffer } from "../../rpc/hub.ts";
+import { PREFERENCE_MS, type TicketOffer } from "../../rpc/hub.ts";
 import type { Place } from "../../rpc/hub-reports.ts";
 import { type Choice, Chooser, type Match } from "./choose.ts";
 import { type Demand, type DemandSource, demandOf, placeOf } from "./demand.ts";
@@ -22,6 +22,8 @@ export type Claimed = readonly { readonly lease: string; readonly slotClass: Slo
 export type MatchingEvent<Node> =
   /** A job advertises. */
   | { readonly kind: "advertise"; readonly offers: readonly TicketOffer[] }
+  /** The result of an inspection goes to its job. */
+  | { readonly kind: "inspected"; readonly lease: string }
   /** The job of a match was called for tasks; `claimed` is null if the job was not reachable. */
   | { readonly kind: "claimed"; readonly match: Match<Node>; readonly claimed: Claimed | null }
   /** Nodes of the roster were added, changed or removed, or time has passed. */
@@ -49,6 +51,8 @@ export class Matching<Node extends ConnectedNode> {
   readonly #accounts = new Accounts();
   readonly #queue: TicketQueue;
   readonly #chooser: Chooser<Node>;
+  /** The tickets of running inspections, by lease. */
+  readonly #inspections = new Map<string, Ticket>();
   #sweptAt = 0;
   /** Times at which pauses of nodes and a hold of an encode slot end. */
   #endsAt = { pauses: [] as readonly number[], hold: Infinity };
@@ -99,12 +103,16 @@ export class Matching<Node extends ConnectedNode> {
   step(event: MatchingEvent<Node>, now: number): Step<Node> {
     const changed = new Set<Node>();
     if (event.kind === "advertise") this.#advertise(event.offers, now);
+    if (event.kind === "inspected") this.#inspected(event.lease, now);
     if (event.kind === "claimed") {
       this.#claimed(event.match, event.claimed, now);
       changed.add(event.match.node);
     }
     this.#sweep(now);
-    for (const ended of this.roster.takeEnded()) this.tasks.ended(ended, now);
+    for (const ended of this.roster.takeEnded()) {
+      this.#inspections.delete(ended.lease);
+      this.tasks.ended(ended, now);
+    }
     const matches: Match<Node>[] = [];
     for (let choice = this.#chooser.next(now); choice; choice = this.#chooser.next(now)) {
       matches.push(this.#matched(choice, now));
@@ -124,10 +132,22 @@ export class Matching<Node extends ConnectedNode> {
     }
   }
 
+  /**
+   * Advertises the encode of a job for the node that has inspected its source, if its slot is free. The claim goes to
+   * the job together with the result of the inspection. The job advertises all tasks that remain.
+   */
+  #inspected(lease: string, now: number): void {
+    const [ticket, node] = [this.#inspections.get(lease), this.roster.holder(lease)];
+    if (!ticket || !node || this.roster.freeForSources(node, "encode") < 1) return;
+    const source = { prefer: node.nodeId, preferUntil: now + PREFERENCE_MS };
+    this.#advertise([{ ...ticket, ...source, slotClass: "encode", count: 1, blamed: [] }], now);
+  }
+
   #claimed(match: Match<Node>, claimed: Claimed | null, now: number): void {
     const { ticket, node, slots } = match;
     const { slotClass } = ticket;
     const leases = (claimed ?? []).map(({ lease }) => lease);
+    for (const lease of slotClass === "inspect" ? leases : []) this.#inspections.set(lease, ticket);
     this.tasks.started(leases, this.roster.get(node.nodeId) === node, now);
     const unused = node.draining ? 0 : slots - leases.length;
     const free = { ...node.free, [slotClass]: node.free[slotClass] + unused };

@@ -5,7 +5,7 @@ import type { SlotClass } from "#shared/protocol/tasks.ts";
 import { noteWaitingPool } from "../../db/node-pools.ts";
 import { withDeadline } from "../../deadline.ts";
 import { log } from "../../log.ts";
-import { hubOf, type TicketOffer } from "../../rpc/hub.ts";
+import { hubOf, PREFERENCE_MS, type TicketOffer } from "../../rpc/hub.ts";
 import { activeWork } from "../chunks/chunk-work.ts";
 import { runnableTasks } from "../decide/leases.ts";
 import { bySignature, waitsFor } from "../decide/requirements.ts";
@@ -16,8 +16,6 @@ import type { TaskState } from "../state/task-state.ts";
 import type { EffectDeps, EffectOf } from "./effect.ts";
 import { advertised } from "./job-effects.ts";
 
-/** Time that work waits for the node with the source before any other node may take it. */
-const PREFERENCE_MS = 2000;
 /** Time for which a node that failed or lost a task gets the task only if no other node is connected. */
 const AVOID_MS = 5 * 60_000;
 /** Number of losses after which a task goes to machines that stay. */
