@@ -19,7 +19,12 @@ export type LocalFile = {
    * parses none.
    */
   readonly isOutline?: boolean | undefined;
+  /** Left out: the packets are still to be listed. */
+  readonly listed?: ListedPackets | undefined;
 };
+
+/** All packets of a file. `isClean`: ffprobe reported no error. */
+export type ListedPackets = { readonly packets: readonly ListedPacket[]; readonly isClean: boolean };
 
 /** ffprobe's arguments that name the source. */
 export const inputArguments = (source: ProbeInput): string[] => [
@@ -108,9 +113,27 @@ export type ListedPacket = {
   readonly flags: string;
 };
 
-const ENTRIES = "packet=stream_index,pts_time,dts_time,duration_time,size,flags";
+/** The value of `-show_entries`. */
+export const PACKET_FIELDS = "packet=stream_index,pts_time,dts_time,duration_time,size,flags";
 const PACKET =
-  /^packet\|stream_index=(\d{1,4})\|pts_time=([^|]+)\|dts_time=([^|]+)\|duration_time=([^|]+)\|size=(\d+)\|flags=([^|]*)/;
+  /^packet\|stream_index=(?<stream_index>\d{1,4})\|pts_time=(?<pts_time>[^|]+)\|dts_time=(?<dts_time>[^|]+)\|duration_time=(?<duration_time>[^|]+)\|size=(?<size>\d+)\|flags=(?<flags>[^|]*)/;
+
+/** A packet as ffprobe prints it. */
+export type PrintedPacket = { readonly [field: string]: unknown };
+
+export const packetOf = (printed: PrintedPacket): ListedPacket => ({
+  stream: Number(printed.stream_index),
+  pts: timeOf(printed.pts_time),
+  dts: timeOf(printed.dts_time),
+  duration: timeOf(printed.duration_time) ?? 0,
+  bytes: Number(printed.size),
+  flags: String(printed.flags),
+});
+
+const timeOf = (printed: unknown): number | null => {
+  const seconds = Number(printed);
+  return Number.isFinite(seconds) ? seconds : null;
+};
 
 /** Like `runPacketListing`, by packets. `argv` selects the packets. */
 export function listPackets(
@@ -118,16 +141,11 @@ export function listPackets(
   signal: AbortSignal,
   onPacket: (packet: ListedPacket) => void,
 ): Promise<boolean> {
-  const withEntries = { ...listing, argv: [...argv, "-show_entries", ENTRIES, "-of", "compact"] };
+  const withEntries = { ...listing, argv: [...argv, "-show_entries", PACKET_FIELDS, "-of", "compact"] };
   return runPacketListingByLine(withEntries, signal, (line) => {
     // Side data is on separate lines.
-    const [, stream, pts, dts, duration, bytes, flags = ""] = PACKET.exec(line) ?? [];
-    if (stream === undefined) return true;
-    const [shownAt = null, decodedAt = null] = [pts, dts].map((text) =>
-      Number.isFinite(Number(text)) ? Number(text) : null,
-    );
-    const times = { pts: shownAt, dts: decodedAt, duration: Number(duration) || 0 };
-    onPacket({ stream: Number(stream), ...times, bytes: Number(bytes), flags });
+    const { groups } = PACKET.exec(line) ?? {};
+    if (groups) onPacket(packetOf(groups));
     return true;
   });
 }

@@ -6,7 +6,8 @@ import { undecodable, undecodableFailure } from "#shared/media/choose-streams.ts
 import { ALLOWED_DECODERS } from "#shared/media/decoders.ts";
 import { MediaProbe, type ProbedStream } from "#shared/media/media-probe.ts";
 import type { Tool } from "../../ffmpeg/discover/locate.ts";
-import { frameTooLarge, runFfprobe } from "./run-ffprobe.ts";
+import { type ListedPackets, PACKET_FIELDS, type PrintedPacket, packetOf } from "../frame-index/run-packet-listing.ts";
+import { type FfprobeOutput, frameTooLarge, runFfprobe } from "./run-ffprobe.ts";
 
 /**
  * Probes a local file, given by its absolute path. Throws as `runFfprobe` does, AppError `input_codec_not_supported`
@@ -21,8 +22,34 @@ export async function probeFile(
   demuxer?: string,
 ): Promise<MediaProbe> {
   const format = demuxer === undefined ? [] : ["-f", demuxer];
-  const options = [...format, "-show_format", "-show_streams", ...SHOW_PROGRAMS];
-  const { stdout, stderr } = await runFfprobe({ ffprobe, path, options, signal });
+  const options = [...format, "-show_format", "-show_streams", "-show_entries", PROGRAMS];
+  return checkedProbe(await runFfprobe({ ffprobe, path, options, signal }), path);
+}
+
+/**
+ * Probes a file like `probeFile` and lists all its packets in a single run. Also throws AppError if the file has too
+ * many packets, or if ffprobe fails to read them.
+ */
+export async function probeWithPackets(
+  ffprobe: Tool,
+  path: string,
+  signal?: AbortSignal,
+): Promise<{ readonly probe: MediaProbe; readonly listed: ListedPackets }> {
+  const options = ["-show_format", "-show_streams", "-show_entries", `${PROGRAMS}:${PACKET_FIELDS}`];
+  const output = await runFfprobe({ ffprobe, path, options, signal });
+  const { packets } = Packets.parse(JSON.parse(output.stdout));
+  const { streams, format } = checkedProbe(output, path);
+  return {
+    // No other run counts packets.
+    probe: { streams: streams.map(({ nb_read_packets: _, ...stream }) => stream), format },
+    listed: { packets: packets.map(packetOf), isClean: output.stderr === "" },
+  };
+}
+
+/** Not validated one by one: a small file has thousands. */
+const Packets = z.object({ packets: z.array(z.custom<PrintedPacket>()) });
+
+function checkedProbe({ stdout, stderr }: FfprobeOutput, path: string): MediaProbe {
   const probe = parseProbe(stdout);
   if (!probe?.streams.some(isPlayable)) {
     const message = "The input has neither video nor audio; check that the source is a media file.";
@@ -87,7 +114,7 @@ function shortened<Tagged extends { tags?: Record<string, string> | undefined }>
   return { ...part, tags: Object.fromEntries(short) };
 }
 
-const SHOW_PROGRAMS = ["-show_entries", "program=program_id:program_stream=index"];
+const PROGRAMS = "program=program_id:program_stream=index";
 const Programs = z.object({
   programs: z.array(
     z.object({ program_id: z.int().min(0), streams: z.array(z.object({ index: z.int() })).default([]) }),
