@@ -12,25 +12,59 @@ const TIMEOUT_MS = 60_000;
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /**
- * Plans name streams by ffprobe's index. That ffprobe may have another version or run on another node. ffmpeg 7 lists
- * the still image of an animated AVIF as a separate stream before the video; earlier versions do not know it. Throws
- * AppError `node_failed` when an index would select another stream, or when the number of videos differs. Another node
- * may read the file as its inspection did. Takes about 50 ms. An abort rejects with the signal's reason.
+ * Checks the streams that the first run of ffmpeg on a source lists. Plans name streams by ffprobe's index. That ffprobe
+ * may have another version or run on another node. ffmpeg 7 lists the still image of an animated AVIF as a separate
+ * stream before the video; earlier versions do not know it.
  */
-export async function checkStreams(
-  ffmpeg: Tool,
-  source: CheckedSource,
-  probe: MediaProbe,
-  signal: AbortSignal,
-): Promise<void> {
-  const listed = await listStreams(ffmpeg, source, signal);
-  if (!isListedAs(probe, listed)) throw otherStreams(ffmpeg, probe, listed);
+export class StreamCheck {
+  readonly #ffmpeg: Tool;
+  readonly #probe: MediaProbe;
+  readonly #checked = Promise.withResolvers<void>();
+  readonly #lines: string[] = [];
+  #isOpen = true;
+
+  constructor(ffmpeg: Tool, probe: MediaProbe) {
+    this.#ffmpeg = ffmpeg;
+    this.#probe = probe;
+  }
+
+  /**
+   * Rejects with AppError `node_failed` when an index would select another stream, or when the number of videos differs.
+   * Another node may read the file as its inspection did.
+   */
+  get checked(): Promise<void> {
+    return this.#checked.promise;
+  }
+
+  /** True until the streams are known. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Takes a message of ffmpeg. After its inputs, ffmpeg lists how it uses them. */
+  readonly add = (message: string): void => {
+    if (message.startsWith("Stream mapping:")) this.end();
+    else if (message.startsWith("  Stream #0:")) this.#lines.push(message);
+  };
+
+  /** Ends the check if the run has listed streams. A run that cannot open the source lists none. */
+  endRun(): void {
+    if (this.#lines.length > 0) this.end();
+  }
+
+  /** No further run comes. */
+  end(): void {
+    this.#isOpen = false;
+    const listed = streamsIn(this.#lines.join("\n"));
+    if (isListedAs(this.#probe, listed)) this.#checked.resolve();
+    else this.#checked.reject(otherStreams(this.#ffmpeg, this.#probe, listed));
+  }
 }
 
 /**
  * Returns the probe with the stream indexes of this ffmpeg. They depend on the version for an MPEG-TS whose streams
  * start late. A stream is matched by its id (PID, number of the track), and by its frame rate where several streams
- * have the same id. Throws like `checkStreams` when a chosen stream is not found. With `needsAllAudio`, also when other
+ * have the same id. Throws AppError `node_failed` when a chosen stream is not found. With `needsAllAudio`, also when other
  * audio is not found, because outputs count the audio tracks.
  */
 export async function withOwnIndexes(
@@ -121,10 +155,7 @@ const NUMBERS = /^(\d+)(?:\[(0x[\da-f]+)\])?/;
 /** ffmpeg lists streams at this log level; the last of several levels counts. */
 const VERBOSE = ["-v", "info"];
 
-/**
- * Returns the streams that ffmpeg lists for an input without an output. ffmpeg lists by program, and repeats the
- * streams of several programs.
- */
+/** Returns the streams that ffmpeg lists for an input without an output. */
 async function listStreams(
   ffmpeg: Tool,
   { path, loopback, network = "none" }: CheckedSource,
@@ -141,6 +172,11 @@ async function listStreams(
     stderrBytes: MAX_ANSWER_BYTES,
   });
   signal.throwIfAborted();
+  return streamsIn(text);
+}
+
+/** ffmpeg lists by program, and repeats the streams of several programs. */
+function streamsIn(text: string): ListedStream[] {
   const streams = [...text.matchAll(STREAM)].map(([, numbers = "", type = "", description = ""]) => {
     const [, index, id = null] = NUMBERS.exec(numbers) ?? [];
     const fps = Number(/, ([\d.]+) fps\b/.exec(description)?.[1] ?? Number.NaN) || null;
