@@ -1,5 +1,5 @@
 import { chmodSync } from "node:fs";
-import { availableParallelism } from "node:os";
+import { availableParallelism, totalmem } from "node:os";
 import { cloudflareTest } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
 import { findCandidates } from "./encoder-node/ffmpeg/discover/locate.ts";
@@ -44,8 +44,8 @@ const PROPERTIES = { provide: { propertySeed: PROPERTY_SEED } };
  */
 const SHARED_PROCESS = { isolate: false, restoreMocks: true, unstubEnvs: true, unstubGlobals: true };
 
-/** Most files wait: for timers, browsers, and each other's processes. */
-const WORKERS = availableParallelism() * 2;
+/** Most files wait: for timers, browsers, and each other's processes. A worker and its programs need up to 1 GB. */
+const WORKERS = Math.max(1, Math.min(availableParallelism() * 3, Math.floor(totalmem() / 1e9)));
 
 /** The plugin prints at each start that it has been renamed. */
 function withoutWarning<Plugin>(make: () => Plugin): Plugin {
