@@ -33,7 +33,8 @@ test.each<[string, string[], string[]]>([
     commandsOf(HOUR, MP4, VIDEO, many, poster),
     ["2 in 1", "0+1 in 1"],
   ],
-  ["a poster of any video", commandsOf(8, MP4, VIDEO, poster), ["1 in 1", "0 in 1"]],
+  ["a poster of a video of eight seconds", commandsOf(8, MP4, VIDEO, poster), ["1 in 1", "0 in 1"]],
+  ["none of a video of five seconds, which would be decoded twice", commandsOf(5, MP4, VIDEO, few), ["0+1 in 1"]],
   ["not ten images of half a minute, which the video decodes anyway", commandsOf(30, MP4, VIDEO, few), ["0+1 in 1"]],
   ["no image late in a source without an index", commandsOf(HOUR, "mpegts", VIDEO, poster), ["0+1 in 1"]],
   [

@@ -17,7 +17,7 @@ const SMALL_SHARE = 0.1;
 
 /**
  * The image outputs that are cheap enough to be made before the videos, so that a poster does not wait for an hour of
- * video. The cheapest come first. Returns all of them if no video is decoded anyway. `format` is the name of the
+ * video. The cheapest come first. Returns all of them if no video is decoded anyway, and none beside a short video. `format` is the name of the
  * demuxer.
  */
 export function imagesFirst<Plan extends OutputPlan>(plans: readonly Plan[], format: string): Plan[] {
@@ -25,6 +25,8 @@ export function imagesFirst<Plan extends OutputPlan>(plans: readonly Plan[], for
   const videos = plans.filter(decodesVideo);
   if (videos.length === 0) return images.length < plans.length ? images : [];
   const longestMs = Math.max(...videos.map(({ endMs, seekMs = 0 }) => (endMs === null ? 0 : endMs - seekMs)));
+  // Such a short video is ready soon, and would be decoded twice.
+  if (longestMs > 0 && longestMs <= SMALL_MS) return [];
   let leftMs = Math.max(SMALL_MS, SMALL_SHARE * longestMs);
   let leftSeeks = MAX_SEEKS;
   const priced = images.map((plan) => ({ plan, ...costOf(plan, format) })).toSorted((a, b) => a.costMs - b.costMs);
