@@ -119,8 +119,6 @@ function keepTail(stream: Readable, mostBytes: number, filter = (piece: Buffer):
 /** A line of ffmpeg with the flag `level` (log.c): contexts such as `[h264 @ 0x55d0]`, the level, the message. */
 const LEVEL = /^((?:\[[^\]]* @ [^\]]*\] )*)\[(\w+)\] (.*)$/s;
 const ERRORS: ReadonlySet<string> = new Set(["error", "fatal", "panic"]);
-/** Far above the length of ffmpeg's messages. */
-const MAX_LINE_CHARS = 65_536;
 
 /** Returns the lines that ffmpeg would print at level `error`, and passes messages of other levels to `onInfo`. */
 function errorLines(onInfo: (message: string) => void): (piece: Buffer) => Buffer {
@@ -128,7 +126,7 @@ function errorLines(onInfo: (message: string) => void): (piece: Buffer) => Buffe
   let isError = true;
   return (piece) => {
     const lines = (rest + piece.toString("latin1")).split("\n");
-    rest = (lines.pop() ?? "").slice(0, MAX_LINE_CHARS);
+    rest = (lines.pop() ?? "").slice(0, STDERR_TAIL_BYTES);
     const errors = lines.flatMap((line) => {
       const [, context = "", level, message = ""] = LEVEL.exec(line) ?? [];
       // Further lines of a message have no level, and are indented.

@@ -9,7 +9,7 @@ import { fileFolder } from "../../../test/fixtures.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
 import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
 import { REFERENCE_FFMPEG } from "../../testing/plan-runs.ts";
-import { StreamCheck, withOwnIndexes } from "./check-streams.ts";
+import { openStreamCheck, withOwnIndexes } from "./check-streams.ts";
 
 /** ffmpeg 7, even if nodes use another version: it lists more streams than ffprobe of 2023. */
 const ffmpeg = { path: REFERENCE_FFMPEG, version: "n7.0", origin: "package" } as const;
@@ -38,7 +38,7 @@ beforeAll(async () => {
 
 /** Checks a source by a run that copies it. */
 async function checkSource(name: string, probe: MediaProbe): Promise<void> {
-  const check = new StreamCheck(ffmpeg, probe);
+  const check = openStreamCheck(ffmpeg, probe);
   check.checked.catch(() => "handled below");
   const path = join(folder, name);
   const argv = [...openingArguments([{ path }]), "-map", "0", "-c", "copy", "-t", "0.1", "-f", "null", "-"];

@@ -16,49 +16,33 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
  * may have another version or run on another node. ffmpeg 7 lists the still image of an animated AVIF as a separate
  * stream before the video; earlier versions do not know it.
  */
-export class StreamCheck {
-  readonly #ffmpeg: Tool;
-  readonly #probe: MediaProbe;
-  readonly #checked = Promise.withResolvers<void>();
-  readonly #lines: string[] = [];
-  #isOpen = true;
+export type StreamCheck = ReturnType<typeof openStreamCheck>;
 
-  constructor(ffmpeg: Tool, probe: MediaProbe) {
-    this.#ffmpeg = ffmpeg;
-    this.#probe = probe;
-  }
-
-  /**
-   * Rejects with AppError `node_failed` when an index would select another stream, or when the number of videos differs.
-   * Another node may read the file as its inspection did.
-   */
-  get checked(): Promise<void> {
-    return this.#checked.promise;
-  }
-
-  /** True until the streams are known. */
-  get isOpen(): boolean {
-    return this.#isOpen;
-  }
-
-  /** Takes a message of ffmpeg. After its inputs, ffmpeg lists how it uses them. */
-  readonly add = (message: string): void => {
-    if (message.startsWith("Stream mapping:")) this.end();
-    else if (message.startsWith("  Stream #0:")) this.#lines.push(message);
+/**
+ * `checked` rejects with AppError `node_failed` when an index would select another stream, or when the number of videos
+ * differs. Another node may read the file as its inspection did.
+ */
+export function openStreamCheck(ffmpeg: Tool, probe: MediaProbe) {
+  const { promise: checked, resolve, reject } = Promise.withResolvers<void>();
+  let text = "";
+  const check = {
+    checked,
+    isOpen: true,
+    /** Takes a message of ffmpeg, which lists its inputs before the mapping. */
+    add(message: string): void {
+      if (message.startsWith("Stream mapping:")) check.end();
+      else if (message.startsWith("  Stream #0:")) text += `${message}\n`;
+    },
+    /** A run that cannot open the source lists no streams; a later run may. */
+    endRun: (): void => void (text !== "" && check.end()),
+    end(): void {
+      check.isOpen = false;
+      const listed = streamsIn(text);
+      if (isListedAs(probe, listed)) resolve();
+      else reject(otherStreams(ffmpeg, probe, listed));
+    },
   };
-
-  /** Ends the check if the run has listed streams. A run that cannot open the source lists none. */
-  endRun(): void {
-    if (this.#lines.length > 0) this.end();
-  }
-
-  /** No further run comes. */
-  end(): void {
-    this.#isOpen = false;
-    const listed = streamsIn(this.#lines.join("\n"));
-    if (isListedAs(this.#probe, listed)) this.#checked.resolve();
-    else this.#checked.reject(otherStreams(this.#ffmpeg, this.#probe, listed));
-  }
+  return check;
 }
 
 /**

@@ -13,7 +13,7 @@ import { RunFiles } from "../../run-files/run-files.ts";
 import {
   type CheckedSource,
   mayBeListedOtherwise,
-  StreamCheck,
+  openStreamCheck,
   withOwnIndexes,
 } from "../../source/probe/check-streams.ts";
 import { probeSource } from "../../source/probe/probe-source.ts";
@@ -41,7 +41,7 @@ export function encode(task: TaskOf<"encode">, deps: TaskDeps): Promise<TaskResu
 type Work = WorkSource & Pick<TaskOf<"encode">, "outputs">;
 
 async function encodeSource(indexed: Work, releaseSource: () => void, sourceDeps: TaskDeps): Promise<TaskResult> {
-  const check = new StreamCheck(sourceDeps.ffmpeg, indexed.probe);
+  const check = openStreamCheck(sourceDeps.ffmpeg, indexed.probe);
   // `withIndexes` has checked the others.
   if (mayBeListedOtherwise(indexed.probe)) check.end();
   const work = { ...indexed, check };
