@@ -121,19 +121,19 @@ const PACKET =
 /** A packet as ffprobe prints it. */
 export type PrintedPacket = { readonly [field: string]: unknown };
 
-export const packetOf = (printed: PrintedPacket): ListedPacket => ({
-  stream: Number(printed.stream_index),
-  pts: timeOf(printed.pts_time),
-  dts: timeOf(printed.dts_time),
-  duration: timeOf(printed.duration_time) ?? 0,
-  bytes: Number(printed.size),
-  flags: String(printed.flags),
-});
-
-const timeOf = (printed: unknown): number | null => {
-  const seconds = Number(printed);
-  return Number.isFinite(seconds) ? seconds : null;
-};
+export function packetOf({
+  stream_index,
+  pts_time,
+  dts_time,
+  duration_time,
+  size,
+  flags,
+}: PrintedPacket): ListedPacket {
+  const times = [pts_time, dts_time, duration_time].map(Number);
+  const [pts = null, dts = null, duration] = times.map((seconds) => (Number.isFinite(seconds) ? seconds : null));
+  const [stream, bytes] = [Number(stream_index), Number(size)];
+  return { stream, pts, dts, duration: duration ?? 0, bytes, flags: String(flags) };
+}
 
 /** Like `runPacketListing`, by packets. `argv` selects the packets. */
 export function listPackets(

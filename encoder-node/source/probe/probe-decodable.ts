@@ -10,9 +10,9 @@ import {
 import type { MediaProbe, ProbedStream } from "#shared/media/media-probe.ts";
 import type { Tool } from "../../ffmpeg/discover/locate.ts";
 import { readStart } from "../../folders/open-source.ts";
-import type { ListedPackets, LocalFile } from "../frame-index/run-packet-listing.ts";
+import type { LocalFile } from "../frame-index/run-packet-listing.ts";
 import { type IsoFileType, readIsoFileType } from "./iso-file-type.ts";
-import { probeFile, probeWithPackets } from "./probe.ts";
+import { type ListedProbe, probeFile, probeWithPackets } from "./probe.ts";
 
 /**
  * Brands of HEIF images with HEVC or of unnamed codecs (ISO/IEC 23008-12 §10, annex B): ffmpeg decodes single tiles of
@@ -46,7 +46,7 @@ export async function probeDecodable(
   ffprobe: Tool,
   { path, isOutline }: LocalFile,
   signal?: AbortSignal,
-): Promise<{ readonly probe: MediaProbe; readonly listed?: ListedPackets }> {
+): Promise<ListedProbe> {
   const fileType = await readIsoFileType(path);
   if (HEIF_BRANDS.has(fileType.brand ?? "")) {
     const message = "The input is a HEIC or HEIF image, which is not supported; convert it to JPEG, PNG or AVIF first.";
@@ -54,7 +54,7 @@ export async function probeDecodable(
   }
   const isListed = !isOutline && fileType.brand !== null && fileType.sizeBytes <= LISTED_BYTES;
   // The packets may be what ffprobe cannot read.
-  const whole = isListed ? await probeWithPackets(ffprobe, path, signal).catch(() => null) : null;
+  const whole = isListed ? await probeWithPackets({ ffprobe, path, signal }).catch(() => null) : null;
   const described =
     whole?.probe ?? (await probeFile(ffprobe, path, signal).catch((error: unknown) => explain(error, path, fileType)));
   const probe = await withScrambled(marked(described, fileType), path);

@@ -71,5 +71,5 @@ it.each<[string, string, TrackSource]>([
   const isClean = await listPackets({ ffprobe, source: { path }, argv: [] }, signal, (packet) => packets.push(packet));
   const probe = await probeFile(ffprobe, path);
   expect(packets.length).toBeGreaterThan(0);
-  expect(await probeWithPackets(ffprobe, path)).toEqual({ probe, listed: { packets, isClean } });
+  expect(await probeWithPackets({ ffprobe, path })).toEqual({ probe, listed: { packets, isClean } });
 });

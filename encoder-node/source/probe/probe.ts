@@ -7,7 +7,7 @@ import { ALLOWED_DECODERS } from "#shared/media/decoders.ts";
 import { MediaProbe, type ProbedStream } from "#shared/media/media-probe.ts";
 import type { Tool } from "../../ffmpeg/discover/locate.ts";
 import { type ListedPackets, PACKET_FIELDS, type PrintedPacket, packetOf } from "../frame-index/run-packet-listing.ts";
-import { type FfprobeOutput, frameTooLarge, runFfprobe } from "./run-ffprobe.ts";
+import { type FfprobeOutput, type FfprobeRun, frameTooLarge, runFfprobe } from "./run-ffprobe.ts";
 
 /**
  * Probes a local file, given by its absolute path. Throws as `runFfprobe` does, AppError `input_codec_not_supported`
@@ -26,24 +26,17 @@ export async function probeFile(
   return checkedProbe(await runFfprobe({ ffprobe, path, options, signal }), path);
 }
 
-/**
- * Probes a file like `probeFile` and lists all its packets in a single run. Also throws AppError if the file has too
- * many packets, or if ffprobe fails to read them.
- */
-export async function probeWithPackets(
-  ffprobe: Tool,
-  path: string,
-  signal?: AbortSignal,
-): Promise<{ readonly probe: MediaProbe; readonly listed: ListedPackets }> {
+export type ListedProbe = { readonly probe: MediaProbe; readonly listed?: ListedPackets };
+
+/** Like `probeFile`, with all packets, in a single run. Also throws if these are too many, or make ffprobe fail. */
+export async function probeWithPackets(run: Pick<FfprobeRun, "ffprobe" | "path" | "signal">): Promise<ListedProbe> {
   const options = ["-show_format", "-show_streams", "-show_entries", `${PROGRAMS}:${PACKET_FIELDS}`];
-  const output = await runFfprobe({ ffprobe, path, options, signal });
+  const output = await runFfprobe({ ...run, options });
   const { packets } = Packets.parse(JSON.parse(output.stdout));
-  const { streams, format } = checkedProbe(output, path);
-  return {
-    // No other run counts packets.
-    probe: { streams: streams.map(({ nb_read_packets: _, ...stream }) => stream), format },
-    listed: { packets: packets.map(packetOf), isClean: output.stderr === "" },
-  };
+  const { streams, format } = checkedProbe(output, run.path);
+  // No other run counts packets.
+  const probe = { streams: streams.map(({ nb_read_packets: _, ...stream }) => stream), format };
+  return { probe, listed: { packets: packets.map(packetOf), isClean: output.stderr === "" } };
 }
 
 /** Not validated one by one: a small file has thousands. */
