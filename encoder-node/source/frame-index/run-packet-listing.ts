@@ -19,12 +19,7 @@ export type LocalFile = {
    * parses none.
    */
   readonly isOutline?: boolean | undefined;
-  /** Left out: the packets are still to be listed. */
-  readonly listed?: ListedPackets | undefined;
 };
-
-/** All packets of a file. `isClean`: ffprobe reported no error. */
-export type ListedPackets = { readonly packets: readonly ListedPacket[]; readonly isClean: boolean };
 
 /** ffprobe's arguments that name the source. */
 export const inputArguments = (source: ProbeInput): string[] => [
@@ -113,27 +108,9 @@ export type ListedPacket = {
   readonly flags: string;
 };
 
-/** The value of `-show_entries`. */
-export const PACKET_FIELDS = "packet=stream_index,pts_time,dts_time,duration_time,size,flags";
+const ENTRIES = "packet=stream_index,pts_time,dts_time,duration_time,size,flags";
 const PACKET =
-  /^packet\|stream_index=(?<stream_index>\d{1,4})\|pts_time=(?<pts_time>[^|]+)\|dts_time=(?<dts_time>[^|]+)\|duration_time=(?<duration_time>[^|]+)\|size=(?<size>\d+)\|flags=(?<flags>[^|]*)/;
-
-/** A packet as ffprobe prints it. */
-export type PrintedPacket = { readonly [field: string]: unknown };
-
-export function packetOf({
-  stream_index,
-  pts_time,
-  dts_time,
-  duration_time,
-  size,
-  flags,
-}: PrintedPacket): ListedPacket {
-  const times = [pts_time, dts_time, duration_time].map(Number);
-  const [pts = null, dts = null, duration] = times.map((seconds) => (Number.isFinite(seconds) ? seconds : null));
-  const [stream, bytes] = [Number(stream_index), Number(size)];
-  return { stream, pts, dts, duration: duration ?? 0, bytes, flags: String(flags) };
-}
+  /^packet\|stream_index=(\d{1,4})\|pts_time=([^|]+)\|dts_time=([^|]+)\|duration_time=([^|]+)\|size=(\d+)\|flags=([^|]*)/;
 
 /** Like `runPacketListing`, by packets. `argv` selects the packets. */
 export function listPackets(
@@ -141,11 +118,16 @@ export function listPackets(
   signal: AbortSignal,
   onPacket: (packet: ListedPacket) => void,
 ): Promise<boolean> {
-  const withEntries = { ...listing, argv: [...argv, "-show_entries", PACKET_FIELDS, "-of", "compact"] };
+  const withEntries = { ...listing, argv: [...argv, "-show_entries", ENTRIES, "-of", "compact"] };
   return runPacketListingByLine(withEntries, signal, (line) => {
     // Side data is on separate lines.
-    const { groups } = PACKET.exec(line) ?? {};
-    if (groups) onPacket(packetOf(groups));
+    const [, stream, pts, dts, duration, bytes, flags = ""] = PACKET.exec(line) ?? [];
+    if (stream === undefined) return true;
+    const [shownAt = null, decodedAt = null] = [pts, dts].map((text) =>
+      Number.isFinite(Number(text)) ? Number(text) : null,
+    );
+    const times = { pts: shownAt, dts: decodedAt, duration: Number(duration) || 0 };
+    onPacket({ stream: Number(stream), ...times, bytes: Number(bytes), flags });
     return true;
   });
 }

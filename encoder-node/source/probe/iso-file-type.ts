@@ -10,7 +10,6 @@ export type IsoFileType = {
    * Kinds of tracks with an encrypted sample entry (`encv`, `enca`), which ffprobe shows under their own codec's name.
    */
   readonly encrypted: ReadonlySet<"video" | "audio">;
-  readonly sizeBytes: number;
 };
 
 const ENTRIES: Readonly<Record<string, "video" | "audio">> = { encv: "video", enca: "audio" };
@@ -25,9 +24,9 @@ export async function readIsoFileType(path: string): Promise<IsoFileType> {
   const file = await openSource(path);
   const encrypted = new Set<"video" | "audio">();
   let brand: string | null = null;
-  const { size } = await file.stat();
   try {
     const read = readerOf(file);
+    const { size } = await file.stat();
     for await (const { type, offset, headerBytes } of boxesFrom(read, 0, size, "truncated")) {
       if (type === "ftyp") brand = (await read(offset + headerBytes, 4)).toString("latin1");
       break;
@@ -42,7 +41,7 @@ export async function readIsoFileType(path: string): Promise<IsoFileType> {
   } finally {
     await file.close();
   }
-  return { brand, encrypted, sizeBytes: size };
+  return { brand, encrypted };
 }
 
 /** `left`: the number of boxes that may still be read. */

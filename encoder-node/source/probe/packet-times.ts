@@ -82,8 +82,8 @@ const timesOf = ({ first, from, last, end }: StreamPackets): PacketTimes => ({
 
 /**
  * Null when the file is short, declares no duration, has no packets of some used stream near its end, or of some audio
- * in what was read. Also null if all packets are listed, and where the clock may restart: a seek lands anywhere then,
- * and the end of the file need not be the end of its times.
+ * in what was read. Also null where the
+ * clock may restart: a seek lands anywhere then, and the end of the file need not be the end of its times.
  */
 async function readTail(
   source: SourceFile,
@@ -94,7 +94,7 @@ async function readTail(
   const fileStart = Number(probe.format.start_time ?? 0);
   const fileEnd = fileStart + Number(probe.format.duration);
   const { startSeconds } = source;
-  if (source.mayRestart || source.listed) return null;
+  if (source.mayRestart) return null;
   if (WITHOUT_HEADER.has(probe.format.format_name ?? "") || !(fileEnd - startSeconds > SHORT_SECONDS)) return null;
   const { video, audio } = chooseTracks(probe);
   const tracks = [video, audio].filter((track) => track && source.used.has(track.streamIndex));

@@ -10,9 +10,8 @@ import {
 import type { MediaProbe, ProbedStream } from "#shared/media/media-probe.ts";
 import type { Tool } from "../../ffmpeg/discover/locate.ts";
 import { readStart } from "../../folders/open-source.ts";
-import type { LocalFile } from "../frame-index/run-packet-listing.ts";
 import { type IsoFileType, readIsoFileType } from "./iso-file-type.ts";
-import { type ListedProbe, probeFile, probeWithPackets } from "./probe.ts";
+import { probeFile } from "./probe.ts";
 
 /**
  * Brands of HEIF images with HEVC or of unnamed codecs (ISO/IEC 23008-12 §10, annex B): ffmpeg decodes single tiles of
@@ -32,39 +31,24 @@ const HEIF_BRANDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Up to this size, the run that reads the headers also lists the packets of an ISO file. Larger files are read at their
- * ends. In other formats ffprobe would then print other bitrates, because it prints streams after their packets.
+ * Probes a source like `probeFile`. Also throws AppError `input_codec_not_supported` for HEIC, and `input_encrypted`
+ * when the stream that would be used is encrypted. Encrypted audio beside a video is only marked as encrypted.
  */
-const LISTED_BYTES = 4 * 1024 * 1024;
-
-/**
- * Probes a source like `probeFile`, and lists the packets of a small ISO file. Also throws AppError
- * `input_codec_not_supported` for HEIC, and `input_encrypted` when the stream that would be used is encrypted. Encrypted
- * audio beside a video is only marked as encrypted.
- */
-export async function probeDecodable(
-  ffprobe: Tool,
-  { path, isOutline }: LocalFile,
-  signal?: AbortSignal,
-): Promise<ListedProbe> {
+export async function probeDecodable(ffprobe: Tool, path: string, signal?: AbortSignal): Promise<MediaProbe> {
   const fileType = await readIsoFileType(path);
   if (HEIF_BRANDS.has(fileType.brand ?? "")) {
     const message = "The input is a HEIC or HEIF image, which is not supported; convert it to JPEG, PNG or AVIF first.";
     throw new AppError("input_codec_not_supported", message);
   }
-  const isListed = !isOutline && fileType.brand !== null && fileType.sizeBytes <= LISTED_BYTES;
-  // The packets may be what ffprobe cannot read.
-  const whole = isListed ? await probeWithPackets({ ffprobe, path, signal }).catch(() => null) : null;
-  const described =
-    whole?.probe ?? (await probeFile(ffprobe, path, signal).catch((error: unknown) => explain(error, path, fileType)));
-  const probe = await withScrambled(marked(described, fileType), path);
+  const probed = await probeFile(ffprobe, path, signal).catch((error: unknown) => explain(error, path, fileType));
+  const probe = await withScrambled(marked(probed, fileType), path);
   const video = chosenVideo(probe.streams);
   const isHidden = !video && probe.streams.some((stream) => stream.codec_type === "video" && isEncrypted(stream));
   if (isHidden) throw encryptedStream("video");
   const taken = video ?? chosenAudio(probe.streams);
   const problem = taken && undecodable(taken);
   if (problem?.code === "input_encrypted") throw encrypted(problem);
-  return { ...whole, probe };
+  return probe;
 }
 
 /** A file that ffprobe cannot read may be encrypted, not damaged. */

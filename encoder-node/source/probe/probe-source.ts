@@ -47,10 +47,10 @@ export async function probeSource(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<MediaProbe> {
   const local = typeof file === "string" ? { path: file } : file;
-  const { probe, listed } = await probeDecodable(ffprobe, local, signal);
+  const probe = await probeDecodable(ffprobe, local.path, signal);
   const video = chosenVideo(probe.streams);
   const [timed, ofFrames] = await Promise.all([
-    withAudioTimes(ffprobe, { ...local, listed }, probe, signal),
+    withAudioTimes(ffprobe, local, probe, signal),
     video ? frameData({ ffprobe, signal }, local, video) : {},
   ]);
   const streams = timed.streams.map((stream) => (stream.index === video?.index ? { ...stream, ...ofFrames } : stream));

@@ -6,8 +6,7 @@ import { undecodable, undecodableFailure } from "#shared/media/choose-streams.ts
 import { ALLOWED_DECODERS } from "#shared/media/decoders.ts";
 import { MediaProbe, type ProbedStream } from "#shared/media/media-probe.ts";
 import type { Tool } from "../../ffmpeg/discover/locate.ts";
-import { type ListedPackets, PACKET_FIELDS, type PrintedPacket, packetOf } from "../frame-index/run-packet-listing.ts";
-import { type FfprobeOutput, type FfprobeRun, frameTooLarge, runFfprobe } from "./run-ffprobe.ts";
+import { frameTooLarge, runFfprobe } from "./run-ffprobe.ts";
 
 /**
  * Probes a local file, given by its absolute path. Throws as `runFfprobe` does, AppError `input_codec_not_supported`
@@ -22,27 +21,8 @@ export async function probeFile(
   demuxer?: string,
 ): Promise<MediaProbe> {
   const format = demuxer === undefined ? [] : ["-f", demuxer];
-  const options = [...format, "-show_format", "-show_streams", "-show_entries", PROGRAMS];
-  return checkedProbe(await runFfprobe({ ffprobe, path, options, signal }), path);
-}
-
-export type ListedProbe = { readonly probe: MediaProbe; readonly listed?: ListedPackets };
-
-/** Like `probeFile`, with all packets, in a single run. Also throws if these are too many, or make ffprobe fail. */
-export async function probeWithPackets(run: Pick<FfprobeRun, "ffprobe" | "path" | "signal">): Promise<ListedProbe> {
-  const options = ["-show_format", "-show_streams", "-show_entries", `${PROGRAMS}:${PACKET_FIELDS}`];
-  const output = await runFfprobe({ ...run, options });
-  const { packets } = Packets.parse(JSON.parse(output.stdout));
-  const { streams, format } = checkedProbe(output, run.path);
-  // No other run counts packets.
-  const probe = { streams: streams.map(({ nb_read_packets: _, ...stream }) => stream), format };
-  return { probe, listed: { packets: packets.map(packetOf), isClean: output.stderr === "" } };
-}
-
-/** Not validated one by one: a small file has thousands. */
-const Packets = z.object({ packets: z.array(z.custom<PrintedPacket>()) });
-
-function checkedProbe({ stdout, stderr }: FfprobeOutput, path: string): MediaProbe {
+  const options = [...format, "-show_format", "-show_streams", ...SHOW_PROGRAMS];
+  const { stdout, stderr } = await runFfprobe({ ffprobe, path, options, signal });
   const probe = parseProbe(stdout);
   if (!probe?.streams.some(isPlayable)) {
     const message = "The input has neither video nor audio; check that the source is a media file.";
@@ -107,7 +87,7 @@ function shortened<Tagged extends { tags?: Record<string, string> | undefined }>
   return { ...part, tags: Object.fromEntries(short) };
 }
 
-const PROGRAMS = "program=program_id:program_stream=index";
+const SHOW_PROGRAMS = ["-show_entries", "program=program_id:program_stream=index"];
 const Programs = z.object({
   programs: z.array(
     z.object({ program_id: z.int().min(0), streams: z.array(z.object({ index: z.int() })).default([]) }),

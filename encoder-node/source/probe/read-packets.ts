@@ -42,12 +42,12 @@ export type SourceFile = LocalFile & {
 };
 
 /**
- * `options` select packets, unless all are listed already. If the clock restarts, the times depend on the streams that a run reads. A stream's end is
+ * `options` select packets. If the clock restarts, the times depend on the streams that a run reads. A stream's end is
  * then the earlier end of two runs: a run that reads all used streams, and a run that reads the stream alone. Throws as
  * `runPacketListing` does.
  */
 export async function readPackets(
-  { ffprobe, path, isOutline, listed, startSeconds, mayRestart, used }: SourceFile,
+  { ffprobe, path, isOutline, startSeconds, mayRestart, used }: SourceFile,
   options: readonly string[],
   signal: AbortSignal,
 ): Promise<PacketReading> {
@@ -57,7 +57,7 @@ export async function readPackets(
   const ofAlone = new Map<number, StreamPackets>();
   const present = new Set<number>();
   const listing = { ffprobe, source: { path, isOutline }, argv: options };
-  const onPacket = (packet: ListedPacket): void => {
+  const isClean = await listPackets(listing, signal, (packet) => {
     present.add(packet.stream);
     const clock = alone.get(packet.stream) ?? new PacketClock(mayRestart);
     alone.set(packet.stream, clock);
@@ -68,9 +68,7 @@ export async function readPackets(
       startSeconds,
       streams,
     );
-  };
-  listed?.packets.forEach(onPacket);
-  const isClean = listed?.isClean ?? (await listPackets(listing, signal, onPacket));
+  });
   const least = [...streams].map(([index, read]): [number, StreamPackets] => {
     const { last, end } = ofAlone.get(index) ?? read;
     return [index, { ...read, last: Math.min(read.last, last), end: Math.min(read.end, end) }];

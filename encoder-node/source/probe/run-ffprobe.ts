@@ -54,7 +54,7 @@ async function startFfprobe({ ffprobe, path, options, signal, allowed = MEDIA }:
     ...["-v", "error", "-protocol_whitelist", "file", "-format_whitelist", allowed.demuxers],
     ...["-codec_whitelist", allowed.decoders],
     ...["-max_pixels", String(MAX_DECODED_PIXELS)],
-    ...[...options, "-of", "json=compact=1", `file:${path}`],
+    ...[...options, "-of", "json", `file:${path}`],
   ];
   const run = { tool: ffprobe.path, argv, folder: null, reads: [path], limits: probeLimits(TIMEOUT_MS) };
   let stdout = "";
