@@ -75,17 +75,12 @@ async function clipAt(name: string): Promise<string> {
 const run = promisify(execFile);
 
 /** The samples of a file's audio, by channel, at 48 kHz. */
-async function samplesOf(
-  file: string,
-  channels: number,
-  from = 0,
-  part: readonly string[] = [],
-): Promise<Float32Array[]> {
+async function samplesOf(file: string, channels: number, part: readonly string[] = []): Promise<Float32Array[]> {
   const argv = ["-v", "error", ...part, "-i", file, "-map", "0:a:0", "-ar", "48000", "-f", "f32le", "-"];
   const { stdout } = await run(REFERENCE_FFMPEG, argv, { encoding: "buffer", maxBuffer: 2 ** 28 });
   const all = new Float32Array(stdout.buffer.slice(stdout.byteOffset, stdout.byteOffset + stdout.byteLength));
   return Array.from({ length: channels }, (_, channel) =>
-    Float32Array.from({ length: all.length / channels - from }, (_, at) => all[(at + from) * channels + channel] ?? 0),
+    new Float32Array(all.length / channels).map((_, at) => all[at * channels + channel] ?? 0),
   );
 }
 
@@ -178,8 +173,8 @@ describe("loudness with a target", () => {
     expect(report).toMatchObject({ limited_seconds: 0, output: { integrated: expect.closeTo(-23, 0) } });
     const part = (from: number) => ["-ss", String(from), "-t", "60"];
     for (const from of [0, seconds / 2, seconds - 100]) {
-      const [before] = await samplesOf(path.join(folder, "hours.flac"), 1, 0, part(from));
-      const [after] = await samplesOf(files[0] ?? "", 1, 0, part(from));
+      const [before] = await samplesOf(path.join(folder, "hours.flac"), 1, part(from));
+      const [after] = await samplesOf(files[0] ?? "", 1, part(from));
       const factor = 10 ** ((report?.gain_db ?? 0) / 20);
       const worst = before?.reduce((most, pcm, at) => Math.max(most, Math.abs(pcm * factor - (after?.[at] ?? 9))), 0);
       expect(worst).toBeLessThan(2 / 2 ** 15);
@@ -208,8 +203,9 @@ describe("loudness with a target", () => {
     const [report] = reports.get(0) ?? [];
     const after = await samplesOf(files[0] ?? "", 2);
     expect(report?.limited_seconds).toBeGreaterThan(0);
-    expect(truePeak(after)).toBeLessThanOrEqual(-2.9);
-    expect(Math.abs((report?.output.true_peak ?? 0) - truePeak(after))).toBeLessThanOrEqual(0.1);
+    const peak = truePeak(after);
+    expect(peak).toBeLessThanOrEqual(-2.9);
+    expect(Math.abs((report?.output.true_peak ?? 0) - peak)).toBeLessThanOrEqual(0.1);
     expect(Math.abs((report?.output.integrated ?? 0) - integratedLoudness(after))).toBeLessThanOrEqual(0.1);
     expect(Math.abs(integratedLoudness(after) + 20)).toBeLessThanOrEqual(0.3);
   });

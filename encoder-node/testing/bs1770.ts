@@ -21,7 +21,8 @@ const weightsOf = (channels: number): number[] => (channels === 6 ? [1, 1, 1, 0,
 function filtered(input: Samples, { b, a }: Biquad): Samples {
   const output = new Float32Array(input.length);
   let [x1, x2, y1, y2] = [0, 0, 0, 0];
-  for (const [at, x] of input.entries()) {
+  for (let at = 0; at < input.length; at++) {
+    const x = input[at] ?? 0;
     const y = b[0] * x + b[1] * x1 + b[2] * x2 - a[0] * y1 - a[1] * y2;
     [x2, x1, y2, y1] = [x1, x, y1, y];
     output[at] = y;
@@ -70,7 +71,8 @@ export function truePeak(channels: readonly Samples[]): number {
     for (let at = TAPS; at < samples.length - TAPS; at++) {
       if (Math.abs(samples[at] ?? 0) < top / 2) continue;
       for (const phase of kernel) {
-        const sum = phase.reduce((total, factor, tap) => total + factor * (samples[at - TAPS + 1 + tap] ?? 0), 0);
+        let sum = 0;
+        for (let tap = 0; tap < 2 * TAPS; tap++) sum += (phase[tap] ?? 0) * (samples[at - TAPS + 1 + tap] ?? 0);
         highest = Math.max(highest, Math.abs(sum));
       }
     }
