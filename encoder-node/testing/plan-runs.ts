@@ -14,6 +14,7 @@ import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
 import { locateFfmpeg } from "../ffmpeg/discover/locate.ts";
 import { toolEnvironment } from "../ffmpeg/sandbox/tool-environment.ts";
 import { probeSource } from "../source/probe/probe-source.ts";
+import { makeCached } from "./clip-cache.ts";
 
 const run = promisify(execFile);
 const require = createRequire(import.meta.url);
@@ -33,7 +34,7 @@ const options = { env: toolEnvironment(), encoding: "buffer", maxBuffer: 256 * 1
 /** Makes a clip in a folder. `arguments_` are ffmpeg's arguments in a single text, whose quotes are removed. */
 export async function makeClip(folder: string, name: string, arguments_: string): Promise<void> {
   const argv = arguments_.split(" ").map((part) => part.replaceAll("'", ""));
-  await run(REFERENCE_FFMPEG, ["-v", "error", "-y", ...argv, name], { ...options, cwd: folder });
+  await makeCached(REFERENCE_FFMPEG, argv, name, folder);
 }
 
 /** Probes a result of any format, also of formats that sources may not have. */

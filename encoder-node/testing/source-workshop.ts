@@ -1,12 +1,8 @@
 // Makes sources for tests, with ffmpeg or by editing bytes.
-import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { toolEnvironment } from "../ffmpeg/sandbox/tool-environment.ts";
+import { makeCached } from "./clip-cache.ts";
 import { REFERENCE_FFMPEG } from "./plan-runs.ts";
-
-const run = promisify(execFile);
 
 export interface SourceWorkshop {
   readonly folder: string;
@@ -23,10 +19,7 @@ export function openWorkshop(folder: string): SourceWorkshop {
     folder,
     async make(name, options) {
       const argv = options.split(/(?<!\\) /).map((argument) => argument.replaceAll("\\ ", " "));
-      await run(REFERENCE_FFMPEG, ["-v", "error", "-nostdin", "-y", ...argv, name], {
-        env: toolEnvironment(),
-        cwd: folder,
-      });
+      await makeCached(REFERENCE_FFMPEG, argv, name, folder);
       return join(folder, name);
     },
     async edit(from, name, change) {
