@@ -74,8 +74,7 @@ const FILES: Readonly<Record<string, string>> = {
   "/slides.srt": subRip([
     [2000, 4000, "TWO TO FOUR"],
     [5000, 7000, "FIVE TO SEVEN"],
-    [12_000, 15_000, "TWELVE"],
-    [22_000, 24_000, "TWENTY TWO"],
+    [12_000, 14_000, "TWELVE"],
   ]),
   "/pause.srt": subRip([[3100, 3500, "In the pause"]]),
   "/page": "<html></html>",
@@ -96,12 +95,13 @@ beforeAll(async () => {
   clips.set("25.mp4", await make("25.mp4", video("25")));
   clips.set("ntsc.mkv", await make("ntsc.mkv", video("30000/1001")));
   clips.set("ts.ts", await make("ts.ts", `${video("25")} -bf 0`));
-  const gray = "-f lavfi -i color=0x808080:s=320x180:r=25:d=30";
-  clips.set("gray.mp4", await make("gray.mp4", `${gray} -c:v libx264 -preset ultrafast -g 250 -pix_fmt yuv420p`));
-  const slides = "-f lavfi -i color=0x404040:s=320x180:r=1/10:d=30";
+  const gray = "-f lavfi -i color=0x808080:s=320x180:r=25:d=6";
+  const long = gray.replace("r=25:d=6", "r=5:d=30");
+  clips.set("gray.mp4", await make("gray.mp4", `${long} -c:v libx264 -preset ultrafast -g 250 -pix_fmt yuv420p`));
+  const slides = "-f lavfi -i color=0x404040:s=320x180:r=1/5:d=15";
   clips.set("slides.mp4", await make("slides.mp4", `${slides} -c:v libx264 -pix_fmt yuv420p`));
   // A frame stands from 2.4 s to 4 s.
-  const paused = `${gray.replace("d=30", "d=6")} -vf select=not(between(t\\,2.43\\,3.97)) -fps_mode vfr`;
+  const paused = `${gray} -vf select=not(between(t\\,2.43\\,3.97)) -fps_mode vfr`;
   clips.set("screen.mkv", await make("screen.mkv", `${paused} ${x264}`));
   const pq = "-color_primaries bt2020 -color_trc smpte2084 -colorspace bt2020nc";
   clips.set(
@@ -219,8 +219,8 @@ describe("burnt-in captions", () => {
     ]);
     for (const output of outputs) {
       const times = await textTimes(output);
-      expect(times).toHaveLength(8);
-      for (const [at, time] of [2, 4, 5, 7, 12, 15, 22, 24].entries()) {
+      expect(times).toHaveLength(6);
+      for (const [at, time] of [2, 4, 5, 7, 12, 14].entries()) {
         expect(Math.abs((times[at] ?? -1) - time)).toBeLessThanOrEqual(0.2);
       }
     }
