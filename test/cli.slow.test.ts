@@ -96,8 +96,8 @@ describe("copra encode", () => {
       }),
     );
     const { code, stdout } = await runCli(["batch", file], env);
-    const [id = "", refusal] = stdout.split("\n");
-    expect({ code, refusal }).toEqual({ code: 1, refusal: "error: The job 'input' is not a valid object." });
+    const [id = "", message] = stdout.split("\n");
+    expect({ code, message }).toEqual({ code: 1, message: "error: The job 'input' is not a valid object." });
     expect((await runCli(["jobs", "cancel", id], env)).stdout).toContain("aborted");
   });
 

@@ -117,7 +117,7 @@ function keepTail(stream: Readable, mostBytes: number, filter = (piece: Buffer):
 }
 
 /** A line of ffmpeg with the flag `level` (log.c): contexts such as `[h264 @ 0x55d0]`, the level, the message. */
-const LEVEL = /^((?:\[[^\]]* @ [^\]]*\] )*)\[(\w+)\] (.*)$/s;
+const LEVEL = /^((?:\[[^[\]@]* @ [^[\]@]*\] )*)\[(\w+)\] (.*)$/s;
 const ERRORS: ReadonlySet<string> = new Set(["error", "fatal", "panic"]);
 
 /** Returns the lines that ffmpeg would print at level `error`, and passes messages of other levels to `onInfo`. */
