@@ -147,8 +147,9 @@ export class Matching<Node extends ConnectedNode> {
     const { ticket, node, slots } = match;
     const { slotClass } = ticket;
     const leases = (claimed ?? []).map(({ lease }) => lease);
-    for (const lease of slotClass === "inspect" ? leases : []) this.#inspections.set(lease, ticket);
-    this.tasks.started(leases, this.roster.get(node.nodeId) === node, now);
+    const isConnected = this.roster.get(node.nodeId) === node;
+    for (const lease of slotClass === "inspect" && isConnected ? leases : []) this.#inspections.set(lease, ticket);
+    this.tasks.started(leases, isConnected, now);
     const unused = node.draining ? 0 : slots - leases.length;
     const free = { ...node.free, [slotClass]: node.free[slotClass] + unused };
     this.roster.claimed(node, match, { ...holding(node, claimed ?? [], ticket), free });
