@@ -31,6 +31,9 @@ if (process.env.FFMPEG_PATH === undefined && process.env.FFPROBE_PATH === undefi
   }
 }
 
+/** Node loads the modules, from its compile cache. Vite would transform them in each run. */
+const BY_NODE = { experimental: { viteModuleRunner: false } };
+
 /** Setup of test files that run in Node itself. */
 const IN_NODE = ["./test/patience.ts", "./test/equal-bytes.ts", "./test/processor-time.ts"];
 
@@ -172,7 +175,7 @@ export default defineConfig({
         test: {
           name: "pure",
           ...COMMON,
-          experimental: { viteModuleRunner: false },
+          ...BY_NODE,
           ...PROPERTIES,
           ...SHARED_PROCESS,
           setupFiles: [...IN_NODE, "./test/property-seed.ts"],
@@ -211,6 +214,7 @@ export default defineConfig({
         test: {
           name: "ffmpeg",
           ...COMMON,
+          ...BY_NODE,
           ...SHARED_PROCESS,
           setupFiles: [...IN_NODE, "./test/services/tools-in-sandbox.ts"],
           include: files("{shared,encoder-node,local}/**/*.ffmpeg.test.ts"),
@@ -221,6 +225,7 @@ export default defineConfig({
         test: {
           name: "stack",
           ...COMMON,
+          ...BY_NODE,
           setupFiles: IN_NODE,
           include: files("test/**/*.test.ts"),
           exclude: left("test/reporter/*.test.ts", ...(WITH_SOAK ? [] : ["**/*.soak.test.ts"])),
@@ -231,6 +236,7 @@ export default defineConfig({
         test: {
           name: "served",
           ...COMMON,
+          ...BY_NODE,
           setupFiles: IN_NODE,
           include: WITH_SERVED ? ["test/faults/control-plane.slow.test.ts"] : [],
           env: { COPRA_TEST_STACK: "serve" },
