@@ -22,14 +22,10 @@ const LONGEST = [
   "test/faults/control-plane.slow.test.ts",
   "test/self-host/package.slow.test.ts",
   "test/streams/similar-variants.slow.test.ts",
-  "test/dashboard/player.slow.test.ts",
-  "test/secrets/secrets.slow.test.ts",
-  "test/streams/stream-sources.slow.test.ts",
   "test/dashboard/new-job.test.ts",
   "test/dashboard/lists.test.ts",
   "test/dashboard/shell.test.ts",
   "test/streams/stream-playback.test.ts",
-  "test/main-job.test.ts",
 ];
 
 const missing = LONGEST.filter((path) => !existsSync(join(ROOT, path)));
