@@ -9,8 +9,9 @@ export type BodyRate = { readonly graceMs: number; readonly bytesPerS: number };
 const BUFFER_BYTES = 64 * 1024;
 
 /**
- * Resolves to the whole body, or to a stream of a larger body when the buffer is full. Calls `onSlow` when the client sends too slowly. Uploads
- * (PUT, PATCH) may be slow once the buffer is full: the service refuses them early without a valid key or token.
+ * Resolves to the whole body, or to a stream of a larger body when the buffer is full. Calls `onSlow` when the client
+ * sends too slowly. Uploads (PUT, PATCH) may be slow once the buffer is full: the service refuses them early without a
+ * valid key or token.
  */
 export async function receiveBody(
   request: IncomingMessage,

@@ -17,8 +17,8 @@ const SMALL_SHARE = 0.1;
 
 /**
  * The image outputs that are cheap enough to be made before the videos, so that a poster does not wait for an hour of
- * video. The cheapest come first. Returns all of them if no video is decoded anyway, and none beside a short video. `format` is the name of the
- * demuxer.
+ * video. The cheapest come first. Returns all of them if no video is decoded anyway, and none beside a short video.
+ * `format` is the name of the demuxer.
  */
 export function imagesFirst<Plan extends OutputPlan>(plans: readonly Plan[], format: string): Plan[] {
   const images = plans.filter(isOfImages);
