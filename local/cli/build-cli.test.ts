@@ -27,7 +27,7 @@ it("loads less than 100 kB of code before it knows the command", () => {
   const coverage = join(folder, "coverage");
   const env = { NODE_V8_COVERAGE: coverage };
   const help = execFileSync(process.execPath, [program(), "--help"], { env, encoding: "utf8" });
-  expect(help).toContain("encode [options] [source]");
+  expect(help).toContain("Encode a file or URL and wait for the results");
   const urls = readdirSync(coverage).flatMap((name) => {
     const { result } = JSON.parse(readFileSync(join(coverage, name), "utf8"));
     return result.map(({ url }: { url: string }) => url).filter((url: string) => url.startsWith("file:"));
