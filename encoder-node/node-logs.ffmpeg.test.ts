@@ -160,8 +160,8 @@ function expectSpans({ spans, headers }: TraceCollector): void {
   });
   const steps = spans.filter(({ parentSpanId }) => parentSpanId === task?.spanId);
   const byStart = steps.toSorted((a, b) => (a.startTimeUnixNano < b.startTimeUnixNano ? -1 : 1));
-  expect(byStart.map(({ name }) => name)).toEqual(["fetch", "ffmpeg", "upload", "report"]);
-  expect(spans).toHaveLength(5);
+  expect(byStart.map(({ name }) => name)).toEqual(["fetch", "probe", "ffmpeg", "upload", "report"]);
+  expect(spans).toHaveLength(6);
   for (const { traceId, startTimeUnixNano, endTimeUnixNano } of steps) {
     expect(traceId).toBe(TRACE);
     expect(startTimeUnixNano >= (task?.startTimeUnixNano ?? "")).toBe(true);

@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
@@ -10,7 +10,6 @@ import { locateFfmpeg } from "./discover/locate.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { type Progress, progressLine } from "./read-progress.ts";
 import { type Command, runCommand } from "./run-command.ts";
-import type { CommandResult } from "./run-tool.ts";
 
 const { ffmpeg } = await locateFfmpeg(process.env);
 const cwd = fileFolder();
@@ -64,28 +63,6 @@ it("fails a command whose progress cannot be handled, and no other", async () =>
     code: "encoding_failed",
     message: "The encode failed: The node cannot handle the progress: Invalid time value.",
   });
-});
-
-it("passes messages of level info, and keeps the same errors as without them", async () => {
-  const title = "title=x\n[error] y\n  Stream #0:9: Video";
-  const make = encode("-t", "1", "-c:v", "mpeg4", "-metadata", title, "tagged.mkv");
-  expect(await runCommand(make)).toEqual({ ok: true });
-  const bytes = await readFile(join(cwd, "tagged.mkv"));
-  await writeFile(join(cwd, "tagged.mkv"), bytes.fill(0x5a, bytes.length >> 1, bytes.length - 2000));
-  const argv = "-v error -nostdin -nostats -threads 1 -xerror -i tagged.mkv -f null -".split(" ");
-  const messages: string[] = [];
-  const [quiet, verbose] = await Promise.all([
-    runCommand({ ...make, argv }),
-    runCommand({ ...make, argv, onInfo: (message) => messages.push(message) }),
-  ]);
-  const errorsOf = (result: CommandResult): string => (result.ok ? "" : result.stderrTail.replace(/0x[\da-f]+/g, "0x"));
-  expect(errorsOf(quiet)).toContain("Error");
-  expect(errorsOf(verbose)).toBe(errorsOf(quiet));
-  expect(messages.filter((message) => message.includes("Stream #0:"))).toEqual([
-    expect.stringMatching(/^ {2}Stream #0:0: Video: mpeg4/),
-    expect.stringMatching(/^ {2}Stream #0:0 -> #0:0/),
-    expect.stringMatching(/^ {2}Stream #0:0: Video: wrapped_avframe/),
-  ]);
 });
 
 it("keeps the end of a failing command's stderr", async () => {

@@ -26,8 +26,6 @@ export type Command = {
   /** The run encodes in hardware: it gets the GPU's devices and no memory limit. False by default. */
   readonly inHardware?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Receives ffmpeg's messages of level info. `argv` must set a level, which then does not apply. */
-  readonly onInfo?: ((message: string) => void) | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** Receives a function that returns the end of stderr so far. */
   readonly onStart?: ((stderrTail: () => string) => void) | undefined;
@@ -62,7 +60,6 @@ export async function runCommand(command: Command): Promise<CommandResult> {
   const { path: tool, cwd, writesNothing = false } = command;
   const folder = writesNothing ? null : cwd;
   const limits = { ...encodeLimits(command, await thisMachine(folder)), ...command.limits };
-  const argv = command.onInfo ? withLevels(command.argv) : command.argv;
   let checks: NodeJS.Timeout[] = [];
   const onStart = (running: RunningTool): void => {
     command.onStart?.(running.stderr);
@@ -70,7 +67,7 @@ export async function runCommand(command: Command): Promise<CommandResult> {
   };
   try {
     return resultOf(
-      await runTool({ ...command, argv, tool, folder, limits, onStart, onText: progressReader(command) }),
+      await runTool({ ...command, tool, folder, limits, onStart, onText: progressReader(command) }),
       limits,
     );
   } catch (error) {
@@ -79,9 +76,6 @@ export async function runCommand(command: Command): Promise<CommandResult> {
     for (const check of checks) clearInterval(check);
   }
 }
-
-/** With the level of each message in front of it. */
-const withLevels = (argv: readonly string[]): string[] => argv.with(argv.indexOf("-v") + 1, "level+info");
 
 function checkFolder(folder: string, mostFiles: number, running: RunningTool): NodeJS.Timeout[] {
   const checkDisk = async (): Promise<void> => {

@@ -31,8 +31,6 @@ export type ToolRun = Omit<Confinement, "reads" | "network"> & {
   readonly mayWait?: (() => boolean) | undefined;
   /** Size of the kept end of stderr; 8 KB by default. */
   readonly stderrBytes?: number | undefined;
-  /** Receives lines of stderr with a level below error. They are not kept. */
-  readonly onInfo?: ((message: string) => void) | undefined;
   readonly onStart?: ((tool: RunningTool) => void) | undefined;
   /** Receives stdout in pieces. If it throws, the run is killed. */
   readonly onText?: ((text: string, tool: RunningTool) => void) | undefined;
@@ -77,7 +75,7 @@ async function watch(group: ProcessGroup, confined: ConfinedRun, run: ToolRun): 
   };
   const wall = endAfter(limits.wallMs, "time");
   const stall = stallMs === undefined ? undefined : endAfter(stallMs, "stalled");
-  const stderr = keepTail(group.stderr, run.stderrBytes ?? STDERR_TAIL_BYTES, run.onInfo && errorLines(run.onInfo));
+  const stderr = keepTail(group.stderr, run.stderrBytes ?? STDERR_TAIL_BYTES);
   const tool: RunningTool = { stop, advance: () => stall?.refresh(), stderr };
   run.onStart?.(tool);
   const read = (text: string): void => {
@@ -100,12 +98,10 @@ async function watch(group: ProcessGroup, confined: ConfinedRun, run: ToolRun): 
   }
 }
 
-function keepTail(stream: Readable, mostBytes: number, filter = (piece: Buffer): Buffer => piece): () => string {
+function keepTail(stream: Readable, mostBytes: number): () => string {
   const pieces: Buffer[] = [];
   let bytes = 0;
-  stream.on("data", (data: Buffer) => {
-    const piece = filter(data);
-    if (piece.length === 0) return;
+  stream.on("data", (piece: Buffer) => {
     pieces.push(piece);
     bytes += piece.length;
     for (let [first] = pieces; first && bytes - first.length >= mostBytes; [first] = pieces) {
@@ -114,29 +110,6 @@ function keepTail(stream: Readable, mostBytes: number, filter = (piece: Buffer):
     }
   });
   return () => Buffer.concat(pieces).subarray(-mostBytes).toString();
-}
-
-/** A line of ffmpeg with the flag `level` (log.c): contexts such as `[h264 @ 0x55d0]`, the level, the message. */
-const LEVEL = /^((?:\[[^[\]@]* @ [^[\]@]*\] )*)\[(\w+)\] (.*)$/s;
-const ERRORS: ReadonlySet<string> = new Set(["error", "fatal", "panic"]);
-
-/** Returns the lines that ffmpeg would print at level `error`, and passes messages of other levels to `onInfo`. */
-function errorLines(onInfo: (message: string) => void): (piece: Buffer) => Buffer {
-  let rest = "";
-  let isError = true;
-  return (piece) => {
-    const lines = (rest + piece.toString("latin1")).split("\n");
-    rest = (lines.pop() ?? "").slice(0, STDERR_TAIL_BYTES);
-    const errors = lines.flatMap((line) => {
-      const [, context = "", level, message = ""] = LEVEL.exec(line) ?? [];
-      // Further lines of a message have no level, and are indented.
-      if (level === undefined) return isError || !line.startsWith(" ") ? [`${line}\n`] : [];
-      isError = ERRORS.has(level);
-      if (!isError) onInfo(context + message);
-      return isError ? [`${context}${message}\n`] : [];
-    });
-    return Buffer.from(errors.join(""), "latin1");
-  };
 }
 
 // The result of a run of an ffmpeg tool.

@@ -12,7 +12,6 @@ import type { RunNetwork } from "../ffmpeg/sandbox/confine.ts";
 import type { LoopbackNetwork } from "../ffmpeg/sandbox/loopback-network.ts";
 import { writeText } from "../run-files/open-file.ts";
 import type { RunFiles } from "../run-files/run-files.ts";
-import type { StreamCheck } from "../source/probe/check-streams.ts";
 import { type Burns, placeBurnFiles } from "../text/burn-in/burn-files.ts";
 import type { ServedSource } from "../workspace/read-ranged.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
@@ -39,8 +38,6 @@ export type RunDeps = Pick<TaskDeps, "ffmpeg" | "log" | "signal" | "commands" | 
    * network.
    */
   readonly network?: LoopbackNetwork | undefined;
-  /** Receives the messages of the first run. */
-  readonly check?: StreamCheck | undefined;
   /** While this is true the runs may wait for their input. */
   readonly mayWait?: () => boolean;
 };
@@ -68,7 +65,7 @@ export type ReadInputs = ServedSource & RunInputs & Pick<RunDeps, "burns">;
 
 /** Runs commands that read these inputs, as `runAll` does. */
 export function runOn(
-  { source, loopbackOptions, network, check, watermarks, textTracks, burns }: ReadInputs,
+  { source, loopbackOptions, network, watermarks, textTracks, burns }: ReadInputs,
   runs: readonly PlannedRun[],
   files: RunFiles,
   onProgress: OnRuns,
@@ -76,7 +73,7 @@ export function runOn(
 ): Promise<RunFailure | null> {
   const local = loopbackOptions ? [] : [source];
   const reads = [...local, ...(watermarks?.values() ?? []), ...(textTracks?.values() ?? [])];
-  return runAll(runs, files, onProgress, { ...deps, reads, network, burns, check });
+  return runAll(runs, files, onProgress, { ...deps, reads, network, burns });
 }
 
 /** Like `runOn`, but throws AppError with the failure, and when the signal aborts. */
@@ -97,7 +94,7 @@ export async function runIn(
   cwd: string,
   run: PlannedRun,
   onProgress: OnRuns,
-  { ffmpeg, log, signal, commands, trace, workFolder, reads = [], burns, network, check, mayWait }: RunDeps,
+  { ffmpeg, log, signal, commands, trace, workFolder, reads = [], burns, network, mayWait }: RunDeps,
 ): Promise<RunFailure | null> {
   if (burns !== undefined) await placeBurnFiles(run.argv, burns, cwd);
   const state = { stderrTail: (): string => "", progress: "" };
@@ -116,7 +113,6 @@ export async function runIn(
     network: networkOf(run, network),
     inHardware: run.inHardware,
     signal,
-    onInfo: check?.isOpen ? check.add : undefined,
     stallMs: STALL_MS,
     mayWait,
     expectedFrames: run.expectedFrames,
@@ -128,7 +124,6 @@ export async function runIn(
     },
   });
   ended(result);
-  check?.endRun();
   log.debug("ffmpeg exited", {
     durationMs: Math.round(performance.now() - startedAt),
     ...(result.ok ? { ok: true } : { ok: false, reason: result.reason, exitCode: result.exitCode }),

@@ -8,7 +8,6 @@ import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
 import type { LocatedSource, TaskOf } from "#shared/protocol/tasks.ts";
 import type { LoopbackNetwork } from "../ffmpeg/sandbox/loopback-network.ts";
 import { linkSource } from "../folders/link-source.ts";
-import type { StreamCheck } from "../source/probe/check-streams.ts";
 import { RANGE_INPUT_OPTIONS, type RangeInput } from "../source/ranges/range-proxy.ts";
 import { scratchUrls } from "./scratch.ts";
 import type { LocateSource } from "./source-cache.ts";
@@ -16,11 +15,7 @@ import type { TaskDeps } from "./task-deps.ts";
 import { inWorkspace } from "./workspace.ts";
 
 /** A source that is read by ranges in `network`, or is a local file without `loopbackOptions`, as the planner takes it. */
-export type ServedSource = Pick<RunInputs, "source" | "loopbackOptions"> & {
-  readonly network?: LoopbackNetwork;
-  /** Left out: the source's streams need no check. */
-  readonly check?: StreamCheck;
-};
+export type ServedSource = Pick<RunInputs, "source" | "loopbackOptions"> & { readonly network?: LoopbackNetwork };
 
 /** A source, its probe, and the workspace of the task that reads it. */
 export type WorkSource = ServedSource & { readonly probe: MediaProbe; readonly folder: string };

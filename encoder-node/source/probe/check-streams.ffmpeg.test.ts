@@ -4,12 +4,10 @@ import { promisify } from "node:util";
 import { beforeAll, expect, it } from "vitest";
 import { chosenAudio, chosenVideo } from "#shared/media/choose-streams.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
-import { openingArguments } from "#shared/plan/command/opening-arguments.ts";
 import { fileFolder } from "../../../test/fixtures.ts";
-import { runCommand } from "../../ffmpeg/run-command.ts";
 import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
 import { REFERENCE_FFMPEG } from "../../testing/plan-runs.ts";
-import { openStreamCheck, withOwnIndexes } from "./check-streams.ts";
+import { checkStreams, withOwnIndexes } from "./check-streams.ts";
 
 /** ffmpeg 7, even if nodes use another version: it lists more streams than ffprobe of 2023. */
 const ffmpeg = { path: REFERENCE_FFMPEG, version: "n7.0", origin: "package" } as const;
@@ -36,19 +34,8 @@ beforeAll(async () => {
   }
 });
 
-/** Checks a source by a run that copies it. */
-async function checkSource(name: string, probe: MediaProbe): Promise<void> {
-  const check = openStreamCheck(ffmpeg, probe);
-  check.checked.catch(() => "handled below");
-  const path = join(folder, name);
-  const argv = [...openingArguments([{ path }]), "-map", "0", "-c", "copy", "-t", "0.1", "-f", "null", "-"];
-  const run = { path: ffmpeg.path, argv, cwd: folder, reads: [path], writesNothing: true, stallMs: 20_000 };
-  expect(await runCommand({ ...run, onInfo: check.add })).toEqual({ ok: true });
-  expect(check.isOpen).toBe(false);
-  await check.checked;
-}
 const check = (name: string, ...streams: MediaProbe["streams"]): Promise<void> =>
-  checkSource(name, { streams: [...streams], format: {} });
+  checkStreams(ffmpeg, { path: join(folder, name) }, { streams: [...streams], format: {} }, signal);
 
 it("accepts a source whose streams are listed as they were probed, whatever its tags say", async () => {
   await expect(check("clip.mkv", video, audio)).resolves.toBeUndefined();
@@ -78,11 +65,11 @@ it("finds the streams of a multiplex by their PIDs, whatever their indexes were 
   const indexes = ({ streams }: MediaProbe) => [chosenVideo(streams)?.index, chosenAudio(streams)?.index];
   const indexed = await withOwnIndexes(ffmpeg, source, { streams: listed, format }, signal);
   expect(indexed.streams).toEqual(listed);
-  await expect(checkSource("multiplex.ts", indexed)).resolves.toBeUndefined();
+  await expect(checkStreams(ffmpeg, source, indexed, signal)).resolves.toBeUndefined();
   const others = [stream(0, "video", "0x100"), stream(1, "video", "0x102", 96), stream(4, "audio", "0x101")];
   const moved = await withOwnIndexes(ffmpeg, source, { streams: others, format }, signal);
   expect(indexes(moved)).toEqual(indexes(indexed));
-  await expect(checkSource("multiplex.ts", moved)).resolves.toBeUndefined();
+  await expect(checkStreams(ffmpeg, source, moved, signal)).resolves.toBeUndefined();
   const unlisted = { streams: [...others, stream(5, "audio", "0x300")], format };
   expect(indexes(await withOwnIndexes(ffmpeg, source, unlisted, signal))).toEqual(indexes(indexed));
   await expect(withOwnIndexes(ffmpeg, source, unlisted, signal, true)).rejects.toMatchObject({ code: "node_failed" });

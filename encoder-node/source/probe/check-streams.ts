@@ -12,43 +12,25 @@ const TIMEOUT_MS = 60_000;
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /**
- * Checks the streams that the first run of ffmpeg on a source lists. Plans name streams by ffprobe's index. That ffprobe
- * may have another version or run on another node. ffmpeg 7 lists the still image of an animated AVIF as a separate
- * stream before the video; earlier versions do not know it.
+ * Plans name streams by ffprobe's index. That ffprobe may have another version or run on another node. ffmpeg 7 lists
+ * the still image of an animated AVIF as a separate stream before the video; earlier versions do not know it. Throws
+ * AppError `node_failed` when an index would select another stream, or when the number of videos differs. Another node
+ * may read the file as its inspection did. Takes about 50 ms. An abort rejects with the signal's reason.
  */
-export type StreamCheck = ReturnType<typeof openStreamCheck>;
-
-/**
- * `checked` rejects with AppError `node_failed` when an index would select another stream, or when the number of videos
- * differs. Another node may read the file as its inspection did.
- */
-export function openStreamCheck(ffmpeg: Tool, probe: MediaProbe) {
-  const { promise: checked, resolve, reject } = Promise.withResolvers<void>();
-  let text = "";
-  const check = {
-    checked,
-    isOpen: true,
-    /** Takes a message of ffmpeg, which lists its inputs before the mapping. */
-    add(message: string): void {
-      if (message.startsWith("Stream mapping:")) check.end();
-      else if (message.startsWith("  Stream #0:")) text += `${message}\n`;
-    },
-    /** A run that cannot open the source lists no streams; a later run may. */
-    endRun: (): void => void (text !== "" && check.end()),
-    end(): void {
-      check.isOpen = false;
-      const listed = streamsIn(text);
-      if (isListedAs(probe, listed)) resolve();
-      else reject(otherStreams(ffmpeg, probe, listed));
-    },
-  };
-  return check;
+export async function checkStreams(
+  ffmpeg: Tool,
+  source: CheckedSource,
+  probe: MediaProbe,
+  signal: AbortSignal,
+): Promise<void> {
+  const listed = await listStreams(ffmpeg, source, signal);
+  if (!isListedAs(probe, listed)) throw otherStreams(ffmpeg, probe, listed);
 }
 
 /**
  * Returns the probe with the stream indexes of this ffmpeg. They depend on the version for an MPEG-TS whose streams
  * start late. A stream is matched by its id (PID, number of the track), and by its frame rate where several streams
- * have the same id. Throws AppError `node_failed` when a chosen stream is not found. With `needsAllAudio`, also when other
+ * have the same id. Throws like `checkStreams` when a chosen stream is not found. With `needsAllAudio`, also when other
  * audio is not found, because outputs count the audio tracks.
  */
 export async function withOwnIndexes(
@@ -139,7 +121,10 @@ const NUMBERS = /^(\d+)(?:\[(0x[\da-f]+)\])?/;
 /** ffmpeg lists streams at this log level; the last of several levels counts. */
 const VERBOSE = ["-v", "info"];
 
-/** Returns the streams that ffmpeg lists for an input without an output. */
+/**
+ * Returns the streams that ffmpeg lists for an input without an output. ffmpeg lists by program, and repeats the
+ * streams of several programs.
+ */
 async function listStreams(
   ffmpeg: Tool,
   { path, loopback, network = "none" }: CheckedSource,
@@ -156,11 +141,6 @@ async function listStreams(
     stderrBytes: MAX_ANSWER_BYTES,
   });
   signal.throwIfAborted();
-  return streamsIn(text);
-}
-
-/** ffmpeg lists by program, and repeats the streams of several programs. */
-function streamsIn(text: string): ListedStream[] {
   const streams = [...text.matchAll(STREAM)].map(([, numbers = "", type = "", description = ""]) => {
     const [, index, id = null] = NUMBERS.exec(numbers) ?? [];
     const fps = Number(/, ([\d.]+) fps\b/.exec(description)?.[1] ?? Number.NaN) || null;

@@ -3,7 +3,6 @@ import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
 import type { Failure } from "#shared/errors.ts";
-import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { OPTIONAL_FILTERS } from "#shared/plan/command/capabilities.ts";
 import type { Hardware } from "#shared/protocol/capabilities.ts";
 import type { OutputReport } from "#shared/protocol/reports.ts";
@@ -66,13 +65,7 @@ async function rewrite(from: string, to: string, what: RegExp, by: string): Prom
   await writeFile(join(folder, to), written, "latin1");
 }
 
-type Terms = {
-  durationMs?: number | null;
-  ffmpeg?: string;
-  hardware?: Hardware | null;
-  /** The probe of another ffprobe. */
-  probed?: (probe: MediaProbe) => MediaProbe;
-};
+type Terms = { durationMs?: number | null; ffmpeg?: string; hardware?: Hardware | null };
 
 /** The codecs of each output, or its failure. */
 async function outcomes(
@@ -90,7 +83,7 @@ async function outcomes(
 async function reports(
   source: string,
   requests: readonly (string | OutputOptions)[],
-  { durationMs = null, ffmpeg = tools.ffmpeg.path, hardware = null, probed = (probe) => probe }: Terms = {},
+  { durationMs = null, ffmpeg = tools.ffmpeg.path, hardware = null }: Terms = {},
 ): Promise<OutputReport[]> {
   const path = join(folder, source);
   const outputs = requests.map((request, index) =>
@@ -99,7 +92,7 @@ async function reports(
   const task: TaskOf<"encode"> = {
     kind: "encode",
     sourceUrl: "http://127.0.0.1/",
-    probe: probed(await probeFile(tools.ffprobe, path)),
+    probe: await probeFile(tools.ffprobe, path),
     outputs,
   };
   const result = await encode(task, depsOf(task, path, ffmpeg, hardware));
@@ -144,22 +137,6 @@ it("probes the first file of images, even of an animation whose size ffprobe doe
     },
   });
   expect(moving).toMatchObject({ status: "made", probe: { streams: [{ codec_name: "webp" }] } });
-});
-
-it("stores nothing of a source whose streams its inspection listed otherwise", async () => {
-  requested.length = 0;
-  const swapped = (probe: MediaProbe): MediaProbe => ({
-    ...probe,
-    streams: probe.streams.map((stream) => ({ ...stream, index: 1 - stream.index })),
-  });
-  const outputs = [{ format: "jpg", number: 1 }, "mp4:64x", "mp4:x"];
-  for (const output of outputs) {
-    await expect(reports("clip.mp4", [output], { probed: swapped })).rejects.toMatchObject({
-      code: "node_failed",
-      message: expect.stringMatching("other streams in the input \\(video, audio\\)"),
-    });
-  }
-  expect(requested).toEqual([]);
 });
 
 it("fails only the outputs whose watermark cannot be fetched", async () => {

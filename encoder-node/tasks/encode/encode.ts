@@ -12,8 +12,8 @@ import { openPublisher } from "../../publish/publisher.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
 import {
   type CheckedSource,
+  checkStreams,
   mayBeListedOtherwise,
-  openStreamCheck,
   withOwnIndexes,
 } from "../../source/probe/check-streams.ts";
 import { probeSource } from "../../source/probe/probe-source.ts";
@@ -40,18 +40,15 @@ export function encode(task: TaskOf<"encode">, deps: TaskDeps): Promise<TaskResu
 /** The source as it is read, and the outputs to make of it. */
 type Work = WorkSource & Pick<TaskOf<"encode">, "outputs">;
 
-async function encodeSource(indexed: Work, releaseSource: () => void, sourceDeps: TaskDeps): Promise<TaskResult> {
-  const check = openStreamCheck(sourceDeps.ffmpeg, indexed.probe);
-  // `withIndexes` has checked the others.
-  if (mayBeListedOtherwise(indexed.probe)) check.end();
-  const work = { ...indexed, check };
+async function encodeSource(work: Work, releaseSource: () => void, sourceDeps: TaskDeps): Promise<TaskResult> {
   const useless = new AbortController();
   const deps = { ...sourceDeps, signal: AbortSignal.any([sourceDeps.signal, useless.signal]) };
-  // Nothing is stored before the check has ended.
-  check.checked.catch((error: unknown) => useless.abort(error));
+  // Checked while ffmpeg starts. Nothing is stored before the check has ended.
+  const verified = verify(work, deps);
+  verified.catch((error: unknown) => useless.abort(error));
   const publisher = openPublisher(work.outputs, deps);
-  const uploads = openEarlyUploads(check.checked, deps);
-  const delivery = openDelivery(work.outputs.length, deps, check.checked);
+  const uploads = openEarlyUploads(verified, deps);
+  const delivery = openDelivery(work.outputs.length, deps, verified);
   try {
     deps.progress("encoding", 0);
     const texts = await sourceTexts(work.outputs, work, deps);
@@ -61,8 +58,7 @@ async function encodeSource(indexed: Work, releaseSource: () => void, sourceDeps
       delivery.add(encoded.map((output) => measurement.add(prepared.describe(output))));
     await new EncodeRun(prepared, { publisher, uploads, onEncoded }, deps).run();
     await measurement.run();
-    check.end();
-    await check.checked;
+    await verified;
     // Uploads may take long. They need neither the source nor an encoder.
     releaseSource();
     deps.releaseSlot();
@@ -83,6 +79,12 @@ async function withIndexes(work: Work, { ffmpeg, signal }: TaskDeps): Promise<Wo
   const { probe, outputs } = work;
   if (!mayBeListedOtherwise(probe)) return work;
   return { ...work, probe: await withOwnIndexes(ffmpeg, checkedSource(work), probe, signal, countsAudio(outputs)) };
+}
+
+/** Checks that this node's ffmpeg lists the same streams, if `withIndexes` has not. */
+async function verify(work: Work, { ffmpeg, signal, trace }: TaskDeps): Promise<void> {
+  if (mayBeListedOtherwise(work.probe)) return;
+  await trace.step("probe", () => checkStreams(ffmpeg, checkedSource(work), work.probe, signal));
 }
 
 /** True if outputs name audio tracks of the source by their number. */
