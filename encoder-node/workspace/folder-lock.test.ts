@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { emptiedFolder } from "../../test/fixtures.ts";
@@ -46,12 +46,14 @@ it("locks a folder for a single process at a time, and for the next process afte
   await third.end("SIGKILL");
 });
 
-it("locks a folder for only one of many processes that start together", async () => {
+it("locks a folder for only one of many processes that start together, also when one was killed in its turn", async () => {
   const killed = await start();
   await killed.end("SIGKILL");
+  copyFileSync(join(folder, "node.lock"), join(folder, "node.lock.turn"));
   const all = await Promise.all(Array.from({ length: 4 }, () => start()));
   expect(all.filter(({ output }) => output === "locked").length).toBe(1);
   await Promise.all(all.filter(({ output }) => output === "locked").map((each) => each.end("SIGTERM")));
+  expect(readdirSync(folder)).toEqual([]);
 });
 
 it.each([

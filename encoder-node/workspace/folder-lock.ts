@@ -13,26 +13,55 @@ type Holder = z.infer<typeof Holder>;
 /**
  * Locks the folder, which must exist, for this process until it ends. A lock whose process has ended is taken over.
  * Processes are recognized on the same machine only: containers that share a folder do not see each other. Throws a
- * message for people when another process holds the lock, or when a stale lock cannot be removed.
+ * message for people when another process holds the lock, or when a stale lock cannot be replaced.
  */
 export async function lockFolder(folder: string): Promise<void> {
   const lock = join(folder, "node.lock");
-  const mine = `${lock}.${process.pid}`;
-  await writeFile(mine, JSON.stringify({ pid: process.pid, startedAt: startTime(process.pid) ?? "" } satisfies Holder));
-  try {
-    while (!(await tryLock(mine, lock))) await clearStale(lock, `${mine}.old`, folder);
-  } finally {
-    await rm(mine, { force: true });
-  }
+  const holder = { pid: process.pid, startedAt: startTime(process.pid) ?? "" } satisfies Holder;
+  await take(lock, JSON.stringify(holder), folder);
   process.once("exit", () => rmSync(lock, { force: true }));
+}
+
+/**
+ * Creates a lock, or replaces a stale lock. Only the process with the lock `….turn` replaces it, and the file never
+ * disappears meanwhile: otherwise a process that has read the stale lock could remove the lock of the next holder. A
+ * process may die during its turn, so that its `….turn` is stale, too.
+ */
+async function take(lock: string, holder: string, folder: string): Promise<void> {
+  const draft = `${lock}.${process.pid}`;
+  await writeFile(draft, holder);
+  try {
+    if (await tryLock(draft, lock)) return;
+    throwIfHeld(await readText(lock), folder);
+    const turn = `${lock}.turn`;
+    await take(turn, holder, folder);
+    try {
+      await replaceStale(draft, lock, folder);
+    } finally {
+      await rm(turn, { force: true });
+    }
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+/** Others may create the lock at any time while there is none. */
+async function replaceStale(draft: string, lock: string, folder: string): Promise<void> {
+  while (!(await tryLock(draft, lock))) {
+    const text = await readText(lock);
+    if (text === null) continue;
+    throwIfHeld(text, folder);
+    await rename(draft, lock).catch((error: unknown) => Promise.reject(notReplaced(error, lock)));
+    return;
+  }
 }
 
 /**
  * Creates the lock by a hard link, which is atomic and never replaces a file. File systems without links get a copy.
  */
-async function tryLock(mine: string, lock: string): Promise<boolean> {
+async function tryLock(draft: string, lock: string): Promise<boolean> {
   try {
-    await link(mine, lock).catch((error: unknown) => (isExisting(error) ? Promise.reject(error) : copy(mine, lock)));
+    await link(draft, lock).catch((error: unknown) => (isExisting(error) ? Promise.reject(error) : copy(draft, lock)));
     return true;
   } catch (error) {
     if (isExisting(error)) return false;
@@ -42,42 +71,22 @@ async function tryLock(mine: string, lock: string): Promise<boolean> {
 
 const OTHER_FOLDER = "choose another folder with --work.";
 
-const copy = (mine: string, lock: string): Promise<void> => copyFile(mine, lock, constants.COPYFILE_EXCL);
+const copy = (draft: string, lock: string): Promise<void> => copyFile(draft, lock, constants.COPYFILE_EXCL);
 const isExisting = (error: unknown): boolean => errorCode(error) === "EEXIST";
 
-/** Removes a lock whose holder has ended. */
-async function clearStale(lock: string, aside: string, folder: string): Promise<void> {
-  throwIfHeld(await readText(lock), folder);
-  // Another process may have taken over the lock since it was read: check the moved file again.
-  await rename(lock, aside).catch((error: unknown) => throwUnlessMissing(error, lock));
-  const moved = await readText(aside);
-  try {
-    throwIfHeld(moved, folder);
-  } catch (held) {
-    await link(aside, lock).catch(() => undefined);
-    throw held;
-  } finally {
-    await rm(aside, { force: true });
-  }
-}
-
-/**
- * Without this, a lock that cannot be moved would be retried forever, such as another user's lock in a folder like
- * /tmp.
- */
-function throwUnlessMissing(error: unknown, lock: string): void {
-  const code = errorCode(error);
-  if (code === "ENOENT") return;
-  const cause = code ?? messageOf(error);
+/** A lock that cannot be replaced, such as another user's lock in a folder like /tmp. */
+function notReplaced(error: unknown, lock: string): Error {
+  const cause = errorCode(error) ?? messageOf(error);
   const problem = `${lock} is the lock of an encoder node that has ended, and cannot be removed (${cause}).`;
-  throw new Error(`${problem} Delete the file, or ${OTHER_FOLDER}`);
+  return new Error(`${problem} Delete the file, or ${OTHER_FOLDER}`);
 }
 
-/** Empty when the file does not exist. */
-const readText = (file: string): Promise<string> => readFile(file, "utf8").catch(() => "");
+/** Null when the file does not exist, empty when it cannot be read. */
+const readText = (file: string): Promise<string | null> =>
+  readFile(file, "utf8").catch((error: unknown) => (errorCode(error) === "ENOENT" ? null : ""));
 
-function throwIfHeld(text: string, folder: string): void {
-  const holder = parseHolder(text);
+function throwIfHeld(text: string | null, folder: string): void {
+  const holder = text === null ? null : parseHolder(text);
   if (!holder || startTime(holder.pid) !== holder.startedAt) return;
   const problem = `Another encoder node (process ${holder.pid}) uses the work folder ${folder}.`;
   throw new Error(`${problem} Stop it, or ${OTHER_FOLDER}`);
