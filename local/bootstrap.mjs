@@ -3,7 +3,7 @@
 // In the npm package, which npm installs with its dependencies, it only starts the script's bundle.
 // Usage: node local/bootstrap.mjs <script> [arguments]. It is plain JavaScript, and imports nothing but Node's modules.
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { constants } from "node:os";
 import { delimiter, dirname, join } from "node:path";
@@ -24,6 +24,8 @@ const compileCache = join(root, "node_modules", ".cache", "compile");
 const OLDEST_NODE = [22, 18];
 const PARENT_CHECK_MS = 1000;
 const LOCK_CHECK_MS = 200;
+/** A turn takes a few ms. */
+const TURN_MS = 10_000;
 const NODE_SCRIPT = "encoder-node/main.ts";
 /**
  * The scripts that run or deploy the system. Other scripts, such as tests, also need the packages for development:
@@ -81,10 +83,30 @@ function takeInstallLock() {
     process.kill(Number(readFileSync(installLock, "utf8")), 0);
   } catch (error) {
     // ENOENT: released just now. EPERM: the holder belongs to another user.
-    if (error.code === "ESRCH") rmSync(installLock, { force: true });
+    if (error.code === "ESRCH") removeStaleLock();
     else if (error.code !== "ENOENT" && error.code !== "EPERM") throw error;
   }
   return false;
+}
+
+/** Removes the lock unless a new holder has it by now. Only a single run at a time does so. */
+function removeStaleLock() {
+  const turn = `${installLock}.turn`;
+  try {
+    mkdirSync(turn);
+  } catch {
+    // Left behind by a run that was killed in its turn.
+    const { mtimeMs = Infinity } = statSync(turn, { throwIfNoEntry: false }) ?? {};
+    if (mtimeMs + TURN_MS < Date.now()) rmSync(turn, { recursive: true, force: true });
+    return;
+  }
+  try {
+    process.kill(Number(readFileSync(installLock, "utf8")), 0);
+  } catch (error) {
+    if (error.code === "ESRCH") rmSync(installLock, { force: true });
+  } finally {
+    rmSync(turn, { recursive: true, force: true });
+  }
 }
 
 /**

@@ -1,6 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { build } from "esbuild";
@@ -150,12 +159,16 @@ describe("installing", () => {
     expect(npmCalls()).toEqual([CI]);
   });
 
-  it("installs after a run was killed during its install", async () => {
+  it("installs once after runs were killed, one during its install and one as it removed a stale lock", async () => {
     const dead = start("");
     await end(dead);
     writeFileSync(join(root, "package-lock.json"), lock("2.0.0"));
-    writeFileSync(join(root, ".copra", "install.lock"), String(dead.pid));
-    expect(await end(start("console.log(1)"))).toEqual({ code: 0, out: "1\n" });
+    const stale = join(root, ".copra", "install.lock");
+    writeFileSync(stale, String(dead.pid));
+    mkdirSync(`${stale}.turn`);
+    utimesSync(`${stale}.turn`, 0, 0);
+    const runs = await Promise.all([1, 2, 3].map(() => end(start("console.log(1)"))));
+    expect(runs).toEqual(Array(3).fill({ code: 0, out: "1\n" }));
     expect(npmCalls()).toEqual([CI, CI]);
   });
 });
