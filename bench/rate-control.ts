@@ -51,7 +51,7 @@ async function encodePlain(source: string): Promise<string> {
   return path;
 }
 
-/** Compares by frame number: containers round times differently. If the tags of colours differed, ffmpeg would convert. */
+/** Compares by frame number: containers round times differently. ffmpeg converts if the color tags differ. */
 async function score(file: string, source: string): Promise<Score> {
   const numbered = "settb=1/25,setpts=N,setparams=colorspace=bt709";
   const measure = "libvmaf=n_threads=2:log_fmt=json:log_path=log.json";

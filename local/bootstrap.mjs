@@ -38,7 +38,8 @@ const RUN_SCRIPTS = [
 /** Folders of packages that nothing here reads: C headers, and players for other browsers and module systems. */
 const UNREAD_FOLDERS = [
   `node-${process.platform}-${process.arch}/include`,
-  ...["dashjs/dist/legacy", "dashjs/dist/modern/umd"],
+  "dashjs/dist/legacy",
+  "dashjs/dist/modern/umd",
 ];
 /** Folders of packages whose source maps nothing here reads. */
 const UNREAD_MAPS = ["dashjs/dist/modern/esm", "hls.js/dist"];
@@ -79,14 +80,19 @@ function takeInstallLock() {
   } catch (error) {
     if (error.code !== "EEXIST") throw error;
   }
+  if (isHolderDead()) removeStaleLock();
+  return false;
+}
+
+function isHolderDead() {
   try {
     process.kill(Number(readFileSync(installLock, "utf8")), 0);
+    return false;
   } catch (error) {
     // ENOENT: released just now. EPERM: the holder belongs to another user.
-    if (error.code === "ESRCH") removeStaleLock();
-    else if (error.code !== "ENOENT" && error.code !== "EPERM") throw error;
+    if (!["ESRCH", "ENOENT", "EPERM"].includes(error.code)) throw error;
+    return error.code === "ESRCH";
   }
-  return false;
 }
 
 /** Removes the lock unless a new holder has it by now. Only a single run at a time does so. */
@@ -94,16 +100,15 @@ function removeStaleLock() {
   const turn = `${installLock}.turn`;
   try {
     mkdirSync(turn);
-  } catch {
+  } catch (error) {
+    if (error.code !== "EEXIST") throw error;
     // Left behind by a run that was killed in its turn.
     const { mtimeMs = Infinity } = statSync(turn, { throwIfNoEntry: false }) ?? {};
     if (mtimeMs + TURN_MS < Date.now()) rmSync(turn, { recursive: true, force: true });
     return;
   }
   try {
-    process.kill(Number(readFileSync(installLock, "utf8")), 0);
-  } catch (error) {
-    if (error.code === "ESRCH") rmSync(installLock, { force: true });
+    if (isHolderDead()) rmSync(installLock, { force: true });
   } finally {
     rmSync(turn, { recursive: true, force: true });
   }

@@ -23,20 +23,18 @@ export const batch: Run = async (context, [path = ""], options) => {
   const { copra } = await clientOf(context);
   const template = textOption(options, "template");
   const key = textOption(options, "idempotencyKey");
+  const isCheck = options.dryRun === true;
   const results: BatchResult["jobs"][number][] = [];
   for (let at = 0; at < jobs.length; at += BATCH_JOBS) {
     const request: Batch = { ...rest, ...(template && { template }), jobs: jobs.slice(at, at + BATCH_JOBS) };
-    const answer =
-      options.dryRun === true
-        ? await copra.jobs.checkMany(request, { signal })
-        : await copra.jobs.createMany(request, { signal, ...(key && { idempotencyKey: `${key}-${at}` }) });
+    const answer = isCheck
+      ? await copra.jobs.checkMany(request, { signal })
+      : await copra.jobs.createMany(request, { signal, ...(key && { idempotencyKey: `${key}-${at}` }) });
     results.push(...answer.jobs);
     for (const result of answer.jobs) output.line(result, () => lineOf(result));
   }
   const failed = results.filter((result) => "error" in result).length;
-  output.words(
-    `${results.length - failed} of ${results.length} jobs ${options.dryRun === true ? "are valid" : "are created"}`,
-  );
+  output.words(`${results.length - failed} of ${results.length} jobs ${isCheck ? "are valid" : "are created"}`);
   return failed > 0 ? EXIT.failed : EXIT.done;
 };
 

@@ -65,19 +65,20 @@ export const jobs = mount(JOB_OPERATIONS, {
   getJob: async (context) => {
     const id = context.req.param("id");
     const account = context.get("account").id;
+    const key = `${account} ${id}`;
     const readAt = Date.now();
-    if (!running.get(`${account} ${id}`, readAt)) {
+    if (!running.get(key, readAt)) {
       const row = await ownJob(context, id);
       if (hasEnded(row)) return polledJson(context, row.view);
     }
     const viewed = await settle(withDeadline<JobResult<JobView>>("view", jobOf(context.env, id).view(account)));
     if (viewed.ok && viewed.value.ok) {
       const { value: view } = viewed.value;
-      if (!isTerminalJob(view.status)) running.set(`${account} ${id}`, true, readAt);
+      if (!isTerminalJob(view.status)) running.set(key, true, readAt);
       return polledJson(context, JSON.stringify(view));
     }
     // The object has forgotten the job, or cannot read it.
-    running.delete(`${account} ${id}`);
+    running.delete(key);
     const row = await ownJob(context, id);
     if (hasEnded(row)) return polledJson(context, row.view);
     if (!viewed.ok) throw viewed.error;
