@@ -12,9 +12,9 @@ const COMMON = {
   tags: [{ name: "slow", description: "left out by `npm test`: `npm run test:tables`" }],
   // Instead of 1 s, which a busy machine exceeds. Only a test that hangs waits so long: jobs on the shared system wait
   // for jobs of other files.
-  expect: { poll: { timeout: 180_000 } },
-  testTimeout: 240_000,
-  hookTimeout: 240_000,
+  expect: { poll: { timeout: 240_000 } },
+  testTimeout: 900_000,
+  hookTimeout: 900_000,
 };
 
 /**
@@ -46,9 +46,6 @@ const PROPERTIES = { provide: { propertySeed: PROPERTY_SEED } };
  * Files share a process. A separate process costs a file of `worker` 2 s of processor time, and a file of `pure` 0.2 s.
  */
 const SHARED_PROCESS = { isolate: false, restoreMocks: true, unstubEnvs: true, unstubGlobals: true };
-
-/** Most files wait: for timers, browsers, and each other's processes. A worker and its programs need up to 1 GB. */
-const WORKERS = Math.max(1, Math.min(availableParallelism() * 3, Math.floor(totalmem() / 1e9)));
 
 /** The plugin prints at each start that it has been renamed. */
 function withoutWarning<Plugin>(make: () => Plugin): Plugin {
@@ -82,6 +79,9 @@ const WITH_EDGE = ONLY_SLOW || process.env.COPRA_SOAK === "1" || process.argv.in
 const files = (...patterns: string[]): string[] =>
   ONLY_SLOW ? patterns.map((pattern) => pattern.replace("*.", "*.slow.")) : patterns;
 const left = (...patterns: string[]): string[] => (WITH_SLOW ? patterns : [...patterns, "**/*.slow.*"]);
+
+/** Most files wait: for timers, browsers, and each other's processes. Slow files encode. A worker takes up to 1 GB. */
+const WORKERS = Math.max(1, Math.min(availableParallelism() * (ONLY_SLOW ? 2 : 3), Math.floor(totalmem() / 1e9)));
 
 type S3 = { endpoint: string; accessKeyId: string; secretAccessKey: string };
 

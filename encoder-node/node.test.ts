@@ -127,7 +127,7 @@ it("offers its slots once it reaches the service's own origins, and until then s
   onTestFinished(() => void bucket.close());
   await once(bucket.listen(port, "127.0.0.1"), "listening");
   const ready = { type: "slots", offered: { inspect: 1, encode: 1 }, notReady: [] };
-  await vi.waitFor(() => expect(frames.at(-1)).toMatchObject(ready), { timeout: 30_000 });
+  await vi.waitFor(() => expect(frames.at(-1)).toMatchObject(ready));
   expect(node.notReady()).toEqual([]);
 });
 
@@ -150,7 +150,7 @@ it("a node is named after its machine, takes a suffix if another node has that n
   expect(chosen.hello).toMatchObject({ nodeId: hostname().slice(0, 48), isNewName: true });
   expect((await identify({ workFolder: folder, name: "attic" })).hello).not.toHaveProperty("isNewName");
   const { frames } = await connect({}, { isNew: true, rejects: 1 });
-  await vi.waitFor(() => expect(frames.at(-1)?.type).toBe("slots"), { timeout: 5000 });
+  await vi.waitFor(() => expect(frames.at(-1)?.type).toBe("slots"));
   const names = frames.flatMap((frame) => (frame.type === "hello" ? [frame.nodeId] : []));
   expect(names).toEqual(["n", expect.stringMatching(/-[0-9a-f]{4}$/)]);
   await vi.waitFor(async () => {

@@ -13,8 +13,6 @@ import { LIMITED_VARIABLES, makeLimitedFfmpeg } from "./services/limited-ffmpeg.
 import { startSourceServer } from "./services/source-server.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
 
-const WAIT = { timeout: 180_000, interval: 250 };
-
 const folder = fileFolder();
 let stack: TestStack;
 const sources = untilEnd(await startSourceServer(folder));
@@ -91,14 +89,17 @@ it("delivers a finished output when its storage is back, and encodes it once", a
     const { tasks } = TaskList.parse((await stack.request("GET", `/jobs/${id}/tasks`)).body);
     return tasks.find(({ kind }) => kind === "encode");
   };
-  await vi.waitFor(async () => expect((await encoding())?.status).toBe("running"), WAIT);
+  await vi.waitFor(async () => expect((await encoding())?.status).toBe("running"), { interval: 250 });
   // The encode started after the check of the storage.
   await first.close();
   // The upload gave up after 13 s before outputs were held.
-  await vi.waitFor(async () => {
-    const { body } = await stack.request("GET", `/jobs/${id}`);
-    expect(body).toMatchObject({ waiting_for: expect.stringContaining("its storage, which is unreachable") });
-  }, WAIT);
+  await vi.waitFor(
+    async () => {
+      const { body } = await stack.request("GET", `/jobs/${id}`);
+      expect(body).toMatchObject({ waiting_for: expect.stringContaining("its storage, which is unreachable") });
+    },
+    { interval: 250 },
+  );
   expect((await encoding())?.stage).toBe("holding");
   const again = await startS3({ port, ...options }, silentLog);
   expect(await stack.waitForJob(id)).toMatchObject({ status: "job.completed", outputs: [{ status: "video.encoded" }] });

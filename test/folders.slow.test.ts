@@ -96,7 +96,7 @@ it("a folder that no node has, or can write to, is named while a job waits", asy
   for (const { request, waiting } of jobs) {
     const { id } = await served.submit({ ...request, outputs, notification: NOBODY });
     const waits = { waiting_for: expect.stringContaining(waiting) };
-    await expect.poll(() => call("GET", `/jobs/${id}`), { timeout: 60_000 }).toMatchObject(waits);
+    await expect.poll(() => call("GET", `/jobs/${id}`)).toMatchObject(waits);
     await call("POST", `/jobs/${id}/cancel`);
   }
   expect(existsSync(join(base, "archive", "a.mp4"))).toBe(false);
@@ -125,7 +125,7 @@ it("a source in a folder can be probed, and is no media if it has no bytes", asy
   const probeOf = async (path: string): Promise<unknown> => {
     const { id } = (await call("POST", "/probes", { input: source(path) })) as { id: string };
     const isRunning = async () => (await call("GET", `/probes/${id}?wait=30`)) as { completed_at: string | null };
-    await expect.poll(isRunning, { timeout: 120_000 }).toMatchObject({ completed_at: expect.any(String) });
+    await expect.poll(isRunning).toMatchObject({ completed_at: expect.any(String) });
     return isRunning();
   };
   expect(await probeOf("in/video.mov")).toMatchObject({ status: "completed", source: "folder://media/in/video.mov" });

@@ -67,7 +67,7 @@ it("follows no redirect of a watermark or subtitles into its network, and makes 
     { status: "httpstream.failed", error_code: "subtitle_failed", error: expect.stringContaining("not public") },
   ]);
   const delivered = async () => expect(await answersAt(`/jobs/${id}/notifications`)).toContain("HTTP 307");
-  await vi.waitFor(delivered, { timeout: 30_000, interval: 250 });
+  await vi.waitFor(delivered, { interval: 250 });
   expect(await answersAt(`/jobs/${id}`, `/jobs/${id}/notifications`)).not.toContain("hunter2");
   expect(requests).toEqual([]);
 });

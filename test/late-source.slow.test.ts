@@ -146,9 +146,7 @@ it("fails the input when its host serves the header and the first frames, and th
 it("keeps an output that was stored before the host broke its connections", async () => {
   const broken = Promise.withResolvers<void>();
   const id = await submit("broken", await breakingHost(broken.promise));
-  await expect
-    .poll(() => viewOf(id), { timeout: 60_000 })
-    .toMatchObject({ outputs: [{}, { status: "image.created" }] });
+  await expect.poll(() => viewOf(id)).toMatchObject({ outputs: [{}, { status: "image.created" }] });
   broken.resolve();
   const { job, events } = await endOf(id);
   expect(job).toMatchObject({ ...FAILED, outputs: [{ status: "video.failed" }, { status: "image.created" }] });
@@ -160,7 +158,7 @@ it("fails the input when its URL is valid for the first node only, and restarts 
   const checked = Promise.withResolvers<void>();
   const endpoint = await storageBehind(checked.promise);
   const id = await submit("once", await hostOfOneRequest(), { storage: { ...stack.storage, endpoint } });
-  await expect.poll(() => viewOf(id), { timeout: 60_000 }).toMatchObject({ input: { status: "input.transferred" } });
+  await expect.poll(() => viewOf(id)).toMatchObject({ input: { status: "input.transferred" } });
   const { tasks } = TaskList.parse((await stack.request("GET", `/jobs/${id}/tasks`)).body);
   const node = tasks.find(({ kind }) => kind === "inspect")?.node;
   const admin = { authorization: `Bearer ${stack.adminToken}` };

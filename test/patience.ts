@@ -2,7 +2,7 @@
 import { vi } from "vitest";
 
 const { waitFor } = vi;
-const TIMEOUT_MS = 180_000;
+const TIMEOUT_MS = 240_000;
 
 vi.waitFor = (callback, options = {}) =>
   waitFor(callback, typeof options === "number" ? options : { timeout: TIMEOUT_MS, ...options });

@@ -39,7 +39,7 @@ it("ends a job whose request died between its row and its start", async () => {
       id,
     ),
   );
-  const job = await stack.waitForJob(lost, 60_000);
+  const job = await stack.waitForJob(lost);
   expect(job).toMatchObject({ id: lost, status: "job.failed", outputs: [{ error_code: "internal_error" }] });
   const { body: alive } = await stack.request("GET", `/jobs/${id}`);
   expect(alive).toMatchObject({ id, status: "job.starting" });

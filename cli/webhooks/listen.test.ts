@@ -67,7 +67,7 @@ const environment = (service: FakeService) => ({
   COPRA_URL: service.url,
   COPRA_API_KEY: "k-test",
 });
-const until = (condition: () => boolean) => expect.poll(condition, { interval: 20, timeout: 30_000 }).toBe(true);
+const until = (condition: () => boolean) => expect.poll(condition, { interval: 20 }).toBe(true);
 
 describe("webhooks listen", () => {
   it("forwards the events of upload links", async () => {

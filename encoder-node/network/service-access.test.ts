@@ -84,7 +84,7 @@ it("the service becomes ready when an origin can be reached later", async () => 
   const { access, changed } = open([{ origin, use: "scratch" }]);
   await vi.waitFor(() => expect(access.notReady[0]).toContain("connection refused"));
   await serve(bucket, Number(new URL(origin).port));
-  await vi.waitFor(() => expect(access.notReady).toEqual([]), { timeout: 30_000 });
+  await vi.waitFor(() => expect(access.notReady).toEqual([]));
   expect(changed).toHaveBeenCalledTimes(2);
 });
 

@@ -36,7 +36,7 @@ const qualities = ({ result }: Outputs): (QualityReport | undefined)[] =>
     .map((report) => (report.status === "made" ? report.quality : undefined));
 
 // VMAF is computed at 1080p for 70 s of video, twice.
-it.runIf(process.env.COPRA_SOAK === "1")("measures chunks like a single run", { timeout: 600_000 }, async () => {
+it.runIf(process.env.COPRA_SOAK === "1")("measures chunks like a single run", async () => {
   const whole = qualities(await encodeWhole(testBed, "ntsc.mp4", OUTPUTS, { ffmpeg }));
   expect(whole).toMatchObject([
     { renditions: [{ track: "video", width: 160, height: 90, shown_width: 1920, shown_height: 1080, every: 7 }] },

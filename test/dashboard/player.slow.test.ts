@@ -120,7 +120,7 @@ async function codeOn({ player }: Shown): Promise<number> {
 /** Waits until the player plays, then pauses it with a key of the page. */
 async function playAndPause(view: Shown, seconds = 1): Promise<void> {
   const { page, player } = view;
-  await expect.poll(() => timeOf(player), { timeout: 30_000 }).toBeGreaterThan(seconds);
+  await expect.poll(() => timeOf(player)).toBeGreaterThan(seconds);
   await page.keyboard.press(" ");
   await player.getByRole("button", { name: "Play", exact: true }).waitFor();
   await settled(player);
@@ -158,7 +158,7 @@ it.each(["HLS", "DASH"])("plays a growing stream by %s from its start, then all 
   const view = await openJob(id);
   const { page, player } = view;
   await page.getByRole("button", { name: `Play ${kind} httpstream` }).click();
-  await expect.poll(() => timeOf(player), { timeout: 30_000 }).toBeGreaterThan(0.3);
+  await expect.poll(() => timeOf(player)).toBeGreaterThan(0.3);
   const startedAt = await player.locator("video").evaluate((video: HTMLVideoElement) => video.played.start(0));
   expect(startedAt).toBeLessThan(0.5);
   expect(await stack.request("GET", `/jobs/${id}`)).toMatchObject({ body: { status: "job.starting" } });
@@ -166,7 +166,7 @@ it.each(["HLS", "DASH"])("plays a growing stream by %s from its start, then all 
   await slow.release();
   expect(await stack.waitForJob(id)).toMatchObject({ status: "job.completed" });
   await expect
-    .poll(() => player.locator("video").evaluate((video: HTMLVideoElement) => video.duration), { timeout: 20_000 })
+    .poll(() => player.locator("video").evaluate((video: HTMLVideoElement) => video.duration))
     .toBeCloseTo(SECONDS, 0);
   for (const time of [SECONDS - 2, 1]) {
     await player.getByRole("slider", { name: "Position" }).fill(time.toFixed(2));

@@ -23,7 +23,7 @@ it("ends two nodes that hang with a source, fails its job, and spares the third 
   const source = join(world.folder, "hanging.mp4");
   writeFileSync(source, HANGING_SOURCE);
   const { id } = await world.submit({ input: { url: world.urlOf(source) }, outputs: { mp4: { path: "/a.mp4" } } });
-  const job = await world.stack.waitForJob(id, 180_000);
+  const job = await world.stack.waitForJob(id);
   expect(job).toMatchObject({ status: "job.failed", input: { error_code: "node_failed" } });
   expect(attemptsOf(world, id)).toEqual(["inspect.1", "inspect.2"]);
 

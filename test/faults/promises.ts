@@ -25,20 +25,13 @@ export type Expected = {
   readonly objects?: readonly string[];
 };
 
-const SETTLED_MS = 60_000;
-
 /**
  * Checks that the job has ended once, as expected, and that its files are complete and there are no others. Every event
  * was recorded once and delivered at least once. No files or processes are left on nodes, and no uploads at the
  * storage. Returns the job.
  */
-export async function expectKept(
-  world: FaultWorld,
-  id: string,
-  expected: Expected,
-  limitMs = 120_000,
-): Promise<JobView> {
-  const job = await world.stack.waitForJob(id, limitMs);
+export async function expectKept(world: FaultWorld, id: string, expected: Expected): Promise<JobView> {
+  const job = await world.stack.waitForJob(id);
   expect(job, JSON.stringify(job)).toMatchObject({ status: expected.status });
   for (const [output, frames] of Object.entries(expected.frames ?? {})) {
     const { url } = job.outputs[Number(output)] ?? {};
@@ -47,10 +40,10 @@ export async function expectKept(
   const { folder, objects } = expected;
   if (folder && objects) expect(await objectsIn(world, folder)).toEqual([...objects].toSorted());
   await expectNotifiedOnce(world, id, expected.status);
-  await expect.poll(() => multipartUploads(world), { timeout: SETTLED_MS }).toEqual([]);
-  await expect.poll(() => keys(world, SCRATCH_BUCKET, ""), { timeout: SETTLED_MS }).toEqual([]);
-  await expect.poll(() => world.nodes.flatMap((node) => node.leftovers()), { timeout: SETTLED_MS }).toEqual([]);
-  await expect.poll(() => world.nodes.flatMap((node) => node.strays()), { timeout: SETTLED_MS }).toEqual([]);
+  await expect.poll(() => multipartUploads(world)).toEqual([]);
+  await expect.poll(() => keys(world, SCRATCH_BUCKET, "")).toEqual([]);
+  await expect.poll(() => world.nodes.flatMap((node) => node.leftovers())).toEqual([]);
+  await expect.poll(() => world.nodes.flatMap((node) => node.strays())).toEqual([]);
   expect(await world.stack.waitForJob(id, 1000)).toEqual(job);
   return job;
 }
@@ -61,9 +54,7 @@ export async function expectKept(
 async function expectNotifiedOnce(world: FaultWorld, id: string, status: string): Promise<void> {
   const logOf = async (): Promise<z.infer<typeof Log>["notifications"]> =>
     Log.parse((await world.stack.request("GET", `/jobs/${id}/notifications`)).body).notifications;
-  await expect
-    .poll(async () => (await logOf()).every((each) => each.status === "delivered"), { timeout: SETTLED_MS })
-    .toBe(true);
+  await expect.poll(async () => (await logOf()).every((each) => each.status === "delivered")).toBe(true);
   const log = await logOf();
   const taken = world.webhooks.received.filter(({ body, status: answer }) => answer === 200 && body?.job_id === id);
   const ids = new Set(taken.map(({ headers }) => headers["webhook-id"]));

@@ -215,10 +215,10 @@ const LINKS_AND_PIPES = ["leaves links", "leaves pipes"] as const;
 
 const { sandbox } = await findIsolation();
 describe.skipIf(!sandbox)("in the sandbox, a compromised ffmpeg", () => {
-  beforeAll(open, 120_000);
+  beforeAll(open);
   afterAll(close);
   const cases = casesOf(["leaves links"]);
-  it.each(cases)("in %s %s, and changes nothing outside", { timeout: 120_000 }, async (_name, act, { when, run }) => {
+  it.each(cases)("in %s %s, and changes nothing outside", async (_name, act, { when, run }) => {
     await run(await takenOver(act, when, target));
   });
 });
@@ -228,12 +228,12 @@ describe("without a sandbox, a compromised ffmpeg", () => {
     const restore = await withoutSandbox();
     await open();
     return restore;
-  }, 120_000);
+  });
   afterAll(close);
   const cases = casesOf([]).filter(
     ([, act, { onlyInSandbox }]) => !onlyInSandbox && LINKS_AND_PIPES.some((allowed) => allowed === act),
   );
-  it.each(cases)("in %s %s, and the node follows none", { timeout: 120_000 }, async (_name, act, { when, run }) => {
+  it.each(cases)("in %s %s, and the node follows none", async (_name, act, { when, run }) => {
     await run(await takenOver(act, when, { ...target, hasSandbox: false }));
   });
 });

@@ -72,7 +72,7 @@ beforeAll(async () => {
   // The service stores events only while a client listens.
   events = await listenToAccount();
   jobs = await runJobs();
-}, 300_000);
+});
 afterAll(async () => {
   events?.stop();
   for (const name of LIMITED_VARIABLES) delete process.env[name];
@@ -94,7 +94,7 @@ async function runJobs(): Promise<JobView[]> {
   const submitted = await Promise.all(
     entries.map(async ([name, { job }]) => ({ name, id: (await stack.submit({ name, ...job })).id })),
   );
-  return Promise.all(submitted.map(({ id }) => stack.waitForJob(id, 240_000)));
+  return Promise.all(submitted.map(({ id }) => stack.waitForJob(id)));
 }
 
 type EventReader = { readonly text: () => string; readonly stop: () => void };

@@ -11,7 +11,6 @@ import { type Lan, openLan, type Program, runOn, startOn } from "./lan.ts";
 
 const DOCUMENTED = { address: "192.168.1.10", port: "8787", s3Port: "9000", home: "/srv/copra" };
 const COPRA = [process.execPath, join(ROOT, "cli", "copra.mjs")];
-const START_LIMIT_MS = 90_000;
 
 const folder = emptiedFolder();
 let lan: Lan;
@@ -70,7 +69,7 @@ it("encodes an upload, and a video in chunks, with the documented commands alone
 
   const served = startOn(place(service, "service"), [...COPRA, ...serve]);
   programs.push(served);
-  await expect.poll(served.output, { timeout: START_LIMIT_MS }).toContain("Copra runs.");
+  await expect.poll(served.output).toContain("Copra runs.");
   const copra = (command: readonly string[]): Promise<string> =>
     runOn(place(service, "client", { COPRA_HOME: home }), [...COPRA, ...command]);
   const tokenText = await copra(token.filter((word) => word !== ">" && word !== "token"));
@@ -80,7 +79,7 @@ it("encodes an upload, and a video in chunks, with the documented commands alone
     return startOn(on, [...COPRA, ...node]);
   });
   programs.push(...nodes);
-  for (const program of nodes) await expect.poll(program.output, { timeout: START_LIMIT_MS }).toContain("node ready");
+  for (const program of nodes) await expect.poll(program.output).toContain("node ready");
 
   const video = join(folder, "client", "video.mov");
   const clip = await makeLongClip(folder, 90, "64x64");

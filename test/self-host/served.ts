@@ -8,10 +8,9 @@ import { ROOT } from "../../local/home/constants.ts";
 import { readStackFile, type StackFile } from "../../local/home/stack-file.ts";
 import { basicAuth } from "../../local/stack/access.ts";
 import { JobView } from "../services/api-client.ts";
+import { JOB_LIMIT_MS } from "../stack.ts";
 
 const COPRA = join(ROOT, "cli", "copra.mjs");
-const START_LIMIT_MS = 90_000;
-const JOB_LIMIT_MS = 150_000;
 const LOOK_EVERY_MS = 200;
 
 export type Served = {
@@ -39,7 +38,11 @@ export const copra = async (...argv: string[]): Promise<string> =>
 export async function serve({ home, argv = [], env = {} }: Options): Promise<Served> {
   // Other tests cover the sandbox, and some machines lack parts of it.
   const flags = ["--data", home, "--isolation", "best-effort", "--drain-seconds", "0", ...argv];
-  const child = spawn(process.execPath, [COPRA, "serve", ...flags], { env: { ...process.env, ...env } });
+  // As leader of a process group, which `kill` ends: the command line, its child, and the service itself.
+  const child = spawn(process.execPath, [COPRA, "serve", ...flags], {
+    env: { ...process.env, ...env },
+    detached: true,
+  });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (output += data));
   const stack = await started(child, home, () => output);
@@ -61,7 +64,7 @@ export async function serve({ home, argv = [], env = {} }: Options): Promise<Ser
     kill: async () => {
       const { controlPlane, s3, nodes } = readStackFile(home)?.pids ?? stack.pids;
       const exit = once(child, "exit");
-      for (const pid of [child.pid ?? 0, controlPlane, s3, ...nodes]) process.kill(pid, "SIGKILL");
+      for (const pid of [-(child.pid ?? 0), controlPlane, s3, ...nodes]) process.kill(pid, "SIGKILL");
       await exit;
     },
     stop: async () => {
@@ -74,7 +77,7 @@ export async function serve({ home, argv = [], env = {} }: Options): Promise<Ser
 }
 
 async function started(child: ChildProcess, home: string, output: () => string): Promise<StackFile> {
-  const deadline = Date.now() + START_LIMIT_MS;
+  const deadline = Date.now() + JOB_LIMIT_MS;
   while (Date.now() < deadline) {
     const stack = output().includes("Copra runs.") ? readStackFile(home) : null;
     if (stack) return stack;

@@ -44,7 +44,7 @@ it("plays from its start during the encode, and to its end without a reload", as
       expect(output.live).toBeDefined();
       return output;
     },
-    { timeout: 60_000, interval: 100 },
+    { interval: 100 },
   );
   const caching = (await fetch(live?.hls ?? "")).headers.get("cache-control");
   expect(caching).toBe("no-cache");

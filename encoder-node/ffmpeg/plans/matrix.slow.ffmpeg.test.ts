@@ -145,7 +145,7 @@ const ROWS: [string, readonly Wanted[]][] = [
   ["audio.m4a", onePerContainer(AUDIOS, 1)],
 ];
 
-test.each(ROWS)("encodes %s in every container", { timeout: 300_000 }, async (clip, wanted) => {
+test.each(ROWS)("encodes %s in every container", async (clip, wanted) => {
   const requests = wanted.map((each): OutputOptions => ({ format: formatOf(each) }));
   const { files, failures } = await encodeClip(path.join(folder, clip), requests);
   expect(failures).toEqual([]);

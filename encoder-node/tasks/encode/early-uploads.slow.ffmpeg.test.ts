@@ -133,9 +133,7 @@ const boxesIn = (bytes: Buffer): string[] => {
   return types;
 };
 
-it("early uploads have the same packets and frames as later uploads, and an index at the front", {
-  timeout: 400_000,
-}, async () => {
+it("early uploads have the same packets and frames as later uploads, and an index at the front", async () => {
   awaited = new Set(FORMATS.keys());
   const early = await encoded(inParts);
   const files = await Promise.all(early.map(fileOf));
@@ -159,7 +157,7 @@ it("early uploads have the same packets and frames as later uploads, and an inde
   }
 });
 
-it("early uploads are given up when the result is not as planned", { timeout: 200_000 }, async () => {
+it("early uploads are given up when the result is not as planned", async () => {
   await run(tools.ffmpeg.path, ["-v", "error", "-i", "source.mp4", "-t", "9", "-c", "copy", "short.mp4"], {
     cwd: folder,
     env,
@@ -175,9 +173,7 @@ it("early uploads are given up when the result is not as planned", { timeout: 20
   expect(requested.every(({ sizeBytes }) => sizeBytes === 0)).toBe(true);
 });
 
-it("early uploads are sent again at once when the index needs more bytes than were reserved", {
-  timeout: 200_000,
-}, async () => {
+it("early uploads are sent again at once when the index needs more bytes than were reserved", async () => {
   const tags = ["title", "comment"].flatMap((name) => ["-metadata", `${name}=${"t".repeat(60_000)}`]);
   await run(tools.ffmpeg.path, ["-v", "error", "-i", "source.mp4", "-c", "copy", ...tags, "tags.mp4"], {
     cwd: folder,
@@ -192,7 +188,7 @@ it("early uploads are sent again at once when the index needs more bytes than we
   await contentOf(path);
 });
 
-it("early uploads end all requests when the work is no longer needed", { timeout: 200_000 }, async () => {
+it("early uploads end all requests when the work is no longer needed", async () => {
   const stop = new AbortController();
   const requested: Requested[] = [];
   const ticket = (file: Requested): UploadTicket => {

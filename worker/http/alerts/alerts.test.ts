@@ -191,7 +191,7 @@ describe("an alert", () => {
       return isSilent ? new Promise<Response>(() => {}) : fetch(request, init);
     });
     void sweepAlerts(env, now);
-    await vi.waitFor(async () => expect(await texts()).toHaveLength(1), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await texts()).toHaveLength(1));
     spy.mockRestore();
     expect(await silent.texts()).toEqual([]);
     await deleteAlert(env.DB, "a-silent");

@@ -177,7 +177,7 @@ describe("a job", () => {
         await runDurableObjectAlarm(stubOf(spec));
         expect((await stateOf(spec))?.status).toBe("job.failed");
       },
-      { timeout: 15_000, interval: 200 },
+      { interval: 200 },
     );
     const state = await stateOf(spec);
     expect(state?.outbox.map(({ event }) => event)).toEqual(["output.failed", "output.failed", "job.failed"]);
