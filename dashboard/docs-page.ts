@@ -1,4 +1,5 @@
-// The script of the pages of /docs: search, copy buttons, and languages of samples. Pages work without it.
+// The script of the pages of /docs: search, copy buttons, languages of samples, and requests that run. Pages work
+// without it.
 
 import type { Result, searchOf } from "./docs-search.ts";
 
@@ -8,6 +9,9 @@ const MOST_RESULTS = 20;
 declare global {
   var copraSearch: { readonly searchOf: typeof searchOf } | undefined;
 }
+
+/** A command that only reads, and whose response ends. */
+const READ = /^curl (?:-u \$API_KEY: |-H "[^"]+" )?\$API(\/\S+)$(?<!\/events)/;
 
 const make = (tag: string, text: string, ...children: Node[]): HTMLElement => {
   const element = document.createElement(tag);
@@ -45,7 +49,41 @@ for (const sample of document.querySelectorAll(".sample")) {
     tabs.append(tab);
   }
   sample.prepend(tabs);
+  const path = READ.exec(sample.querySelector("code")?.textContent ?? "")?.[1];
+  if (path !== undefined) sample.append(runnable(path));
 }
+
+/** A form that sends the sample's request with the session of the dashboard. Its path can be changed first. */
+function runnable(path: string): HTMLElement {
+  const field = document.createElement("input");
+  field.value = path;
+  field.ariaLabel = "Path of the request";
+  const answer = make("pre", "");
+  answer.tabIndex = 0;
+  answer.hidden = true;
+  const form = make("form", "", make("span", "GET"), field, make("button", "Run"), answer);
+  form.className = "run";
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    answer.hidden = false;
+    answer.textContent = await answerOf(field.value);
+  });
+  return form;
+}
+
+/** The status and body of a response of this service. */
+async function answerOf(path: string): Promise<string> {
+  try {
+    const response = await fetch(path.replace(/^\/*/, "/"));
+    const text = await response.text();
+    const isJson = response.headers.get("content-type")?.startsWith("application/json");
+    const hint = response.status === 401 ? "Sign in to the dashboard in this browser first.\n" : "";
+    return `${hint}${response.status}\n${isJson ? JSON.stringify(JSON.parse(text), null, 2) : text}`;
+  } catch (error) {
+    return `The service did not respond: ${error}`;
+  }
+}
+
 chooseLanguage(localStorage.getItem(LANGUAGE) ?? "curl");
 
 const dialog = document.querySelector<HTMLDialogElement>("#search");

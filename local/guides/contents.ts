@@ -6,7 +6,7 @@ export type GuideGroup = { readonly title: string; readonly pages: readonly stri
 export const CONTENTS: readonly GuideGroup[] = [
   {
     title: "Start",
-    pages: ["quick-start", "concepts", "self-hosting", "deploying", "containers", "cli", "mcp", "dashboard"],
+    pages: ["quick-start", "concepts", "recipes", "self-hosting", "deploying", "containers", "cli", "mcp", "dashboard"],
   },
   {
     title: "Encode",
@@ -28,7 +28,6 @@ export const CONTENTS: readonly GuideGroup[] = [
       "probes",
       "templates",
       "bucket-events",
-      "recipes",
     ],
   },
   { title: "Integrate", pages: ["rails", "laravel", "nextjs"] },

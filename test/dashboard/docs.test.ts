@@ -40,6 +40,18 @@ it("leads from a page of the dashboard to its guide, and with a sample to the fo
   expect(dashboard.complaints).toEqual([]);
 });
 
+it("runs a request of the reference that reads, with the session of the dashboard", async () => {
+  const page = await dashboard.open({ path: "/templates" });
+  await page.goto(`${origin}/docs/reference/jobs`);
+  const request = page.locator(".run", { has: page.getByRole("button", { name: "Run" }) }).first();
+  await request.getByRole("textbox").fill("/v2/jobs?limit=1");
+  await request.getByRole("button", { name: "Run" }).click();
+  await expect.poll(() => request.locator("pre").textContent()).toMatch(/^200\n\{\n {2}"jobs": \[/);
+  await request.getByRole("textbox").fill("/v2/jobs/none");
+  await request.getByRole("button", { name: "Run" }).click();
+  await expect.poll(() => request.locator("pre").textContent()).toContain("job_not_found");
+});
+
 it.each(["/docs", "/docs/quick-start", "/docs/reference/jobs"])(
   "fits %s into a phone, and is accessible in light and dark",
   async (path) => {

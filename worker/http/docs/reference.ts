@@ -103,9 +103,9 @@ const operationSection = ({ path, method, operation }: Located): string =>
     `## ${operation.summary}`,
     `\`${method.toUpperCase()} ${path}\` · ${accessOf(operation)}`,
     operation.description ?? "",
-    table(["Parameter", "In", "Type", "Description"], (operation.parameters ?? []).map(parameterRow)),
-    operation.requestBody ? `Request body: ${contentLink(operation.requestBody.content)}` : "",
     ...samplesOf(path, method, operation),
+    operation.requestBody ? `Request body: ${contentLink(operation.requestBody.content)}` : "",
+    table(["Parameter", "In", "Type", "Description"], (operation.parameters ?? []).map(parameterRow)),
     ...Object.entries(operation.responses).map(([status, response]) => responseText(status, response)),
   ]
     .filter((text) => text !== "")
