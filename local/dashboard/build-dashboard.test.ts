@@ -40,6 +40,16 @@ it("needs at most 45 kB of scripts and 8 kB of styles for the first page, compre
   expect(assets.length).toBeLessThan(6);
 });
 
+it("draws text with its own font in three weights", () => {
+  const styles = named(/\.css$/).map((name) => page(`assets/${name}`));
+  const weights = styles.join().match(/font-weight:[^;}]+/g);
+  const ofFaces = "font-weight:100 900";
+  expect(
+    [...new Set(weights)].filter((weight) => weight !== ofFaces && weight !== "font-weight:inherit").toSorted(),
+  ).toEqual(["400", "500", "600"].map((weight) => `font-weight:${weight}`));
+  expect(zipped(named(/^inter-latin-wght-normal-.*woff2$/)[0] ?? "")).toBeLessThan(50_000);
+});
+
 it("loads no other page, no player and no library of the service with the first page", () => {
   const modules = modulesOf(assetsIn(page("shell.html")));
   expect(modules.length).toBeGreaterThan(20);

@@ -27,5 +27,5 @@ export const THEME = EditorView.theme({
     color: "var(--on-accent)",
   },
   ".cm-completionDetail": { fontFamily: "var(--sans)", fontStyle: "normal" },
-  ".cm-completionMatchedText": { textDecoration: "none", fontWeight: "650" },
+  ".cm-completionMatchedText": { textDecoration: "none", fontWeight: "600" },
 });

@@ -25,6 +25,7 @@ export const shellPolicy = (allowPrivate: AllowPrivate, own: string): string =>
     "default-src": ["'none'"],
     "script-src": ["'self'"],
     "style-src": ["'self'"],
+    "font-src": ["'self'"],
     "img-src": ["'self'", "data:", ...mediaOrigins(allowPrivate, own)],
     "connect-src": ["'self'"],
     "frame-src": ["'self'"],
@@ -45,6 +46,7 @@ export const playerPolicy = (allowPrivate: AllowPrivate, own: string): string =>
     "default-src": ["'none'"],
     "script-src": ["'self'", own],
     "style-src": ["'self'", own],
+    "font-src": ["'self'", own],
     "img-src": ["data:", ...media],
     // Streams are played from blob: URLs. So is a file that the person chose.
     "media-src": ["blob:", ...media],
