@@ -32,6 +32,10 @@ export function barsOf(days: readonly UsageDay[]): readonly Bar[] {
   return bars;
 }
 
+/** The tiers with minutes in any of the bars. */
+export const tiersOf = (bars: readonly Bar[]): readonly Tier[] =>
+  TIERS.filter((tier) => bars.some(({ parts }) => parts.some((part) => part.tier === tier && part.minutes > 0)));
+
 /** Round values from 0 to at least `max`: 1, 2 or 5 times a power of ten apart, at most five steps. */
 export function scaleOf(max: number): readonly number[] {
   if (max <= 0) return [0, 1];

@@ -1,9 +1,8 @@
 // Minutes of output by day as bars. The table below the chart has the numbers.
-import { useId } from "preact/hooks";
 import { amount, date } from "../core/format.ts";
-import { TIER_NAMES, TIERS, type Tier } from "../core/tiers.ts";
+import { TIER_NAMES } from "../core/tiers.ts";
 import { useWidth } from "../parts/use-width.ts";
-import { axisText, type Bar, scaleOf, stackOf } from "./bars.ts";
+import { axisText, type Bar, scaleOf, stackOf, tiersOf } from "./bars.ts";
 
 const HEIGHT = 280;
 const MARGIN = { left: 56, right: 8, top: 12, bottom: 26 };
@@ -15,11 +14,10 @@ export function Chart({ bars }: { readonly bars: readonly Bar[] }) {
   return (
     <figure class="usage-chart">
       <figcaption class="legend">
-        {TIERS.map((tier) => (
+        {tiersOf(bars).map((tier) => (
           <span key={tier}>
             <svg width="14" height="14" aria-hidden="true">
-              <Patterns id={`legend-${tier}`} tiers={[tier]} />
-              <rect width="14" height="14" rx="2" fill={`url(#legend-${tier}-${tier})`} />
+              <rect class={`fill-${tier}`} width="14" height="14" rx="2" />
             </svg>
             {TIER_NAMES[tier]}
           </span>
@@ -31,7 +29,6 @@ export function Chart({ bars }: { readonly bars: readonly Bar[] }) {
 }
 
 function Plot({ bars, width }: { readonly bars: readonly Bar[]; readonly width: number }) {
-  const id = useId();
   const lines = scaleOf(Math.max(0, ...bars.map(({ minutes }) => minutes)));
   const top = lines.at(-1) ?? 1;
   const plot = { width: width - MARGIN.left - MARGIN.right, height: HEIGHT, top, count: bars.length };
@@ -44,7 +41,6 @@ function Plot({ bars, width }: { readonly bars: readonly Bar[]; readonly width: 
       role="img"
       aria-label="Minutes of output by day, as bars. The table below has the numbers."
     >
-      <Patterns id={id} tiers={TIERS} />
       <g transform={`translate(${MARGIN.left} ${MARGIN.top})`}>
         {lines.map((minutes) => (
           <g key={minutes} transform={`translate(0 ${yOf(minutes)})`}>
@@ -59,7 +55,7 @@ function Plot({ bars, width }: { readonly bars: readonly Bar[]; readonly width: 
             <title>{titleOf(bar)}</title>
             <rect class="column" x={(at * plot.width) / bars.length} width={plot.width / bars.length} height={HEIGHT} />
             {stackOf(bar, at, plot).map(({ tier, ...rect }) => (
-              <rect key={tier} class="part" fill={`url(#${id}-${tier})`} {...rect} />
+              <rect key={tier} class={`part fill-${tier}`} {...rect} />
             ))}
             {at % every === 0 && (
               <text class="axis" x={((at + 0.5) * plot.width) / bars.length} y={HEIGHT + 18} text-anchor="middle">
@@ -85,20 +81,4 @@ function titleOf({ from, to, parts, minutes }: Bar): string {
     .filter((part) => part.minutes > 0)
     .map((part) => `${TIER_NAMES[part.tier]} ${amount(part.minutes)}`);
   return `${days}: ${amount(minutes)} min${tiers.length > 0 ? ` (${tiers.join(", ")})` : ""}`;
-}
-
-/** The fills of tiers: each has its own color and pattern. */
-function Patterns({ id, tiers }: { readonly id: string; readonly tiers: readonly Tier[] }) {
-  return (
-    <defs>
-      {tiers.map((tier) => (
-        <pattern key={tier} id={`${id}-${tier}`} width="6" height="6" patternUnits="userSpaceOnUse">
-          <rect class={`fill-${tier}`} width="6" height="6" />
-          {tier === "audio" && <circle class="ink" cx="3" cy="3" r="1.2" />}
-          {tier === "sd" && <path class="stroke" d="M-1 7L7 -1M-1 1L1 -1M5 7L7 5" />}
-          {tier === "uhd" && <path class="stroke" d="M0 3H6" />}
-        </pattern>
-      ))}
-    </defs>
-  );
 }

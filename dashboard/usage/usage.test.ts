@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { UsageDay } from "../../client/index.ts";
-import { axisText, barsOf, scaleOf, stackOf } from "./bars.ts";
+import { axisText, barsOf, scaleOf, stackOf, tiersOf } from "./bars.ts";
 import { rangeOf } from "./range.ts";
 
 const NOW = Date.parse("2026-03-02T23:59:00Z");
@@ -53,6 +53,10 @@ describe("bars", () => {
     [1284, "0 500 1,000 1,500"],
   ])("chooses for bars up to %d the scale %s", (max, expected) => {
     expect(scaleOf(max).map(axisText).join(" ")).toBe(expected);
+  });
+
+  it("names only the tiers with minutes", () => {
+    expect(tiersOf(barsOf([day("2026-03-01", 120), day("2026-03-02", 0, 60)]))).toEqual(["audio", "hd"]);
   });
 
   it("stacks the parts of a bar from below", () => {
