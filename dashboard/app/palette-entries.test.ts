@@ -10,18 +10,23 @@ const GROUPS = [
   },
 ];
 const VIEWS = [{ name: "Failed jobs of this week", address: "/?status=failed&from=7d" }];
-const textsMatching = (text: string) => matching(entriesOf(GROUPS, VIEWS), text).map((entry) => entry.text);
+const TABS = [{ name: "keys", label: "Keys" }];
+const textsMatching = (text: string) => matching(entriesOf(GROUPS, VIEWS, TABS), text).map((entry) => entry.text);
 
 it.each<[typed: string, texts: string[]]>([
-  ["", ["Cancel the job", "New job", "Failed jobs of this week"]],
+  ["", ["Cancel the job", "New job", "Failed jobs of this week", "Settings: Keys"]],
   ["job", ["Cancel the job", "New job", "Failed jobs of this week"]],
   ["new", ["New job"]],
   ["week FAILED", ["Failed jobs of this week"]],
+  ["keys", ["Settings: Keys"]],
   ["nodes", []],
-])("the palette text %j finds the commands that have an effect now, and saved views", (typed, texts) => {
-  expect(textsMatching(typed)).toEqual(texts);
-});
+])(
+  "the palette text %j finds the commands that have an effect now, saved views and tabs of the settings",
+  (typed, texts) => {
+    expect(textsMatching(typed)).toEqual(texts);
+  },
+);
 
 it("lists the entries first that start with the typed word", () => {
-  expect(textsMatching("n")).toEqual(["New job", "Cancel the job"]);
+  expect(textsMatching("n")).toEqual(["New job", "Cancel the job", "Settings: Keys"]);
 });

@@ -5,7 +5,7 @@ import type { SavedView } from "../core/preferences.ts";
 /** A place to go to, or a command to run. */
 export type Entry = {
   readonly key: string;
-  readonly kind: "command" | "view" | "job";
+  readonly kind: "command" | "view" | "page" | "job";
   readonly text: string;
   /** The keys that do the same. */
   readonly keys?: string;
@@ -14,8 +14,15 @@ export type Entry = {
 /** Keys that move the selection, or that act on the focused element. */
 const OF_FOCUS = /Arrow|Enter|Escape|^ $|^x$/;
 
-/** The commands of the visible parts, the newest part first, then the saved views. */
-export function entriesOf(groups: readonly ShortcutGroup[], views: readonly SavedView[]): Entry[] {
+/** A tab of the settings. */
+type Tab = { readonly name: string; readonly label: string };
+
+/** The commands of the visible parts, the newest part first, then the saved views, then the tabs of the settings. */
+export function entriesOf(
+  groups: readonly ShortcutGroup[],
+  views: readonly SavedView[],
+  tabs: readonly Tab[],
+): Entry[] {
   const commands = groups.toReversed().flatMap(({ keys }) => Object.entries(keys));
   return [
     ...commands
@@ -30,6 +37,9 @@ export function entriesOf(groups: readonly ShortcutGroup[], views: readonly Save
         };
       }),
     ...views.map(({ name, address }) => ({ key: `view ${name}`, kind: "view" as const, text: name, to: address })),
+    ...tabs.map(({ name, label }) => {
+      return { key: `tab ${name}`, kind: "page" as const, text: `Settings: ${label}`, to: `/settings?tab=${name}` };
+    }),
   ];
 }
 

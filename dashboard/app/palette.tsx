@@ -5,7 +5,8 @@ import { shortcutGroups } from "../core/keyboard.ts";
 import { navigate } from "../core/location.ts";
 import { preferences } from "../core/preferences.ts";
 import { copra } from "../core/service.ts";
-import { account } from "../core/session.ts";
+import { account, isOpen } from "../core/session.ts";
+import { SETTINGS_TABS } from "../core/settings-tabs.ts";
 import { nameOf } from "../jobs/rows.ts";
 import { Dialog } from "../parts/overlays/dialog.tsx";
 import { Keys } from "./keys.tsx";
@@ -22,7 +23,10 @@ export function Palette({ close }: { readonly close: () => void }) {
   const jobs = useJobs(text.trim());
   const list = useRef<HTMLDivElement>(null);
   const id = useId();
-  const entries = [...matching(entriesOf(shortcutGroups.value, preferences.value.views), text), ...jobs];
+  const entries = [
+    ...matching(entriesOf(shortcutGroups.value, preferences.value.views, SETTINGS_TABS.filter(isOpen)), text),
+    ...jobs,
+  ];
   const at = Math.min(chosen, entries.length - 1);
   useEffect(() => list.current?.children[at]?.scrollIntoView({ block: "nearest" }), [at]);
   const run = (entry: Entry | undefined): void => {

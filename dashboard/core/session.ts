@@ -105,5 +105,12 @@ export function chooseAccount(chosen: Account | null): void {
   prefer({ account: chosen?.id ?? null });
 }
 
+/** Needs of a page: a chosen account, the rights of the operator. */
+export type Needs = { readonly needs: readonly ("account" | "operator")[] };
+
+/** True if the session meets all needs of a page. */
+export const isOpen = ({ needs }: Needs): boolean =>
+  needs.every((need) => (need === "account" ? account.value !== null : session.value?.operator === true));
+
 /** The id of the account that the operator chose last. */
 export const lastAccount = (): string | null => preferences.peek().account;

@@ -15,6 +15,7 @@ import { AlertFields, alertOf, CONDITIONS, FIRST } from "./alert-fields.tsx";
 
 export function AlertsCard() {
   const alerts = useResource((signal) => admin.alerts.list({ signal }), []);
+  const accounts = useResource((signal) => admin.accounts.list({ signal }), []);
   const [choice, choose] = useState(FIRST);
   const act = async (action: Promise<unknown>, done: string): Promise<boolean> => {
     const isDone = await report(action, done);
@@ -41,10 +42,9 @@ export function AlertsCard() {
     </>
   );
   return (
-    <Card title="Alerts" class="wide">
-      <form class="body row" onSubmit={onSubmit}>
-        <AlertFields {...choice} choose={choose} />
-        <Button type="submit" text="Save alert" class="bottom" />
+    <Card title="Alerts">
+      <form class="body stack" onSubmit={onSubmit}>
+        <AlertFields {...choice} accounts={accounts.value ?? []} choose={choose} />
       </form>
       <Loaded of={alerts}>
         {(rows) =>

@@ -32,21 +32,23 @@ export function KeysCard({ account: { id, name } }: { readonly account: Account 
   return (
     <Card title={`API keys of ${name}`}>
       <form class="body stack" onSubmit={onSubmit}>
-        <fieldset class="stack">
-          <legend>Only these requests; without a choice, all</legend>
-          {SCOPE_NAMES.map((scope) => (
-            <label class="check" key={scope}>
-              <input type="checkbox" name="scope" value={scope} />
-              <span>
-                <span class="mono">{scope}</span> <span class="muted">{SCOPES[scope]}</span>
-              </span>
-            </label>
-          ))}
-        </fieldset>
         <div class="row">
           <Field label="Valid until the start of (UTC)" name="expires" type="date" />
-          <Button type="submit" text="Create a key" class="bottom" />
+          <Button type="submit" text="Create a key" class="bottom primary" />
         </div>
+        <details class="more">
+          <summary>Only some requests</summary>
+          <fieldset class="scopes">
+            <legend class="visually-hidden">Requests that the key may send; without a choice, all</legend>
+            {SCOPE_NAMES.map((scope) => (
+              <label class="check" key={scope}>
+                <input type="checkbox" name="scope" value={scope} />
+                <span class="mono">{scope}</span>
+                <span class="muted">{SCOPES[scope]}</span>
+              </label>
+            ))}
+          </fieldset>
+        </details>
         <Problem error={error} />
       </form>
       {newKey && (

@@ -20,7 +20,7 @@ export function NodeTokensCard() {
     tokens.reload();
   });
   return (
-    <Card title="Node tokens" class="wide">
+    <Card title="Node tokens">
       <form class="body row create-token" onSubmit={onSubmit}>
         <TokenFields />
         <Button type="submit" text="Create a token" class="bottom" />

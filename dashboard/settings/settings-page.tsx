@@ -1,5 +1,9 @@
 // Settings: the session, this browser, webhooks, and the credentials that the operator manages.
-import { account, session } from "../core/session.ts";
+import type { ComponentChildren } from "preact";
+import { query, setQuery } from "../core/location.ts";
+import { account, isOpen } from "../core/session.ts";
+import { SETTINGS_TABS, type SettingsTab } from "../core/settings-tabs.ts";
+import { Tabs } from "../parts/tabs.tsx";
 import { AlertsCard } from "./alerts-card.tsx";
 import { BrowserCard } from "./browser-card.tsx";
 import { KeysCard } from "./keys-card.tsx";
@@ -10,24 +14,28 @@ import { WebhookSecretCard } from "./webhook-secret-card.tsx";
 import { WebhookTestCard } from "./webhook-test-card.tsx";
 import "./settings.css";
 
+/** The cards of each tab. The page mounts a card only if the session has what its tab needs. */
+const CARDS: Readonly<Record<SettingsTab, () => ComponentChildren>> = {
+  account: () => <SessionCard />,
+  keys: () => account.value && <KeysCard account={account.value} />,
+  webhooks: () => [<WebhookTestCard key="test" />, <WebhookSecretCard key="secret" />],
+  storages: () => account.value && <StoragesCard account={account.value.id} />,
+  nodes: () => <NodeTokensCard />,
+  alerts: () => <AlertsCard />,
+  browser: () => <BrowserCard />,
+};
+
 export default function SettingsPage() {
-  const chosen = account.value;
-  const isOperator = session.value?.operator === true;
+  const tabs = SETTINGS_TABS.filter(isOpen);
+  const chosen = tabs.find(({ name }) => name === query.value.get("tab"))?.name ?? "account";
   return (
     <>
       <div class="page-head">
         <h1>Settings</h1>
       </div>
-      <div class="settings">
-        <SessionCard />
-        <BrowserCard />
-        {chosen && <WebhookTestCard />}
-        {chosen && <WebhookSecretCard />}
-        {chosen && <StoragesCard account={chosen.id} />}
-        {chosen && isOperator && <KeysCard account={chosen} />}
-        {isOperator && <NodeTokensCard />}
-        {isOperator && <AlertsCard />}
-      </div>
+      <Tabs tabs={tabs} chosen={chosen} choose={(tab) => setQuery({ tab })} label="Settings">
+        <div class="settings stack">{CARDS[chosen]()}</div>
+      </Tabs>
     </>
   );
 }

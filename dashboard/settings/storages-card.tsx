@@ -41,7 +41,7 @@ export function StoragesCard({ account }: { readonly account: string }) {
     saved.reload();
   };
   return (
-    <Card title="Saved storages" class="wide">
+    <Card title="Saved storages">
       <Loaded of={saved}>
         {(rows) => (
           <Table

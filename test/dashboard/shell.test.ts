@@ -252,7 +252,7 @@ describe("a tab that was open during a deploy", () => {
 
 describe("settings", () => {
   it("show a new key once, and revoke it after a question", async () => {
-    const page = await dashboard.open({ path: "/settings" });
+    const page = await dashboard.open({ path: "/settings?tab=keys" });
     const card = page.getByRole("region", { name: /^API keys of/ });
     const rows = card.locator("tbody tr");
     await rows.first().waitFor();
@@ -281,8 +281,9 @@ describe("settings", () => {
   });
 
   it("create a key with scopes and an end", async () => {
-    const page = await dashboard.open({ path: "/settings" });
+    const page = await dashboard.open({ path: "/settings?tab=keys" });
     const card = page.getByRole("region", { name: /^API keys of/ });
+    await card.getByText("Only some requests").click();
     await card.getByLabel("jobs:read").check();
     await card.getByLabel("Valid until").fill("2100-01-31");
     await card.getByRole("button", { name: "Create a key" }).click();
@@ -300,7 +301,7 @@ describe("settings", () => {
 
   it("save an alert, send its test message, and delete it", async () => {
     const receiver = await startWebhookReceiver();
-    const page = await dashboard.open({ path: "/settings" });
+    const page = await dashboard.open({ path: "/settings?tab=alerts" });
     const card = page.getByRole("region", { name: "Alerts", exact: true });
     await card.getByLabel("Name").fill("late");
     await card.getByLabel("When").selectOption("queue.age");
@@ -321,7 +322,7 @@ describe("settings", () => {
   });
 
   it("switch the theme, and keep it", async () => {
-    const page = await dashboard.open({ path: "/settings", theme: "light" });
+    const page = await dashboard.open({ path: "/settings?tab=browser", theme: "light" });
     const canvas = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
     const light = await canvas();
     await page.getByLabel("Dark").check();
