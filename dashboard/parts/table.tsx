@@ -16,8 +16,6 @@ type Props<Row> = {
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string | number;
   readonly class?: string;
-  /** True for the row whose details the page shows. */
-  readonly isCurrent?: (row: Row) => boolean;
   /** A text in place of rows. */
   readonly empty?: string;
   /** The cells of a last row with sums. */
@@ -25,7 +23,7 @@ type Props<Row> = {
 };
 
 /** A table that scrolls by itself if it is wider than the page. */
-export function Table<Row>({ label, columns, rows, keyOf, class: look, isCurrent, empty, sums }: Props<Row>) {
+export function Table<Row>({ label, columns, rows, keyOf, class: look, empty, sums }: Props<Row>) {
   const visible = columns.filter((column) => column !== false);
   const cells = (row: readonly ComponentChildren[]) =>
     row.map((content, at) => {
@@ -51,9 +49,7 @@ export function Table<Row>({ label, columns, rows, keyOf, class: look, isCurrent
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={keyOf(row)} aria-current={isCurrent?.(row) ? "true" : undefined}>
-              {cells(visible.map(([, cell]) => cell(row)))}
-            </tr>
+            <tr key={keyOf(row)}>{cells(visible.map(([, cell]) => cell(row)))}</tr>
           ))}
           {rows.length === 0 && empty !== undefined && (
             <tr>

@@ -1,12 +1,13 @@
 // A template as JSON: edit, store, use, delete.
 import { useState } from "preact/hooks";
-import { CopraError, type NewTemplate, type Template } from "../../client/index.ts";
+import { CopraError, type NewIngestToken, type NewTemplate, type Template } from "../../client/index.ts";
 import { copra } from "../core/service.ts";
 import { JsonEditor } from "../new-job/json/json-editor.tsx";
 import type { Json } from "../new-job/secrets.ts";
 import { Card } from "../parts/card.tsx";
 import { Button } from "../parts/controls/button.tsx";
 import { Field } from "../parts/controls/form.tsx";
+import { ShownOnce } from "../parts/controls/shown-once.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { confirm } from "../parts/overlays/dialog.tsx";
 import { toast, toastError } from "../parts/overlays/toasts.tsx";
@@ -45,19 +46,31 @@ function EventUrls({ name }: { readonly name: string }) {
     if (!(await confirm({ title: "Revoke this token?", text: question, action: "Revoke", danger: true }))) return;
     await copra.templates.deleteToken(name, id).then(tokens.reload, toastError);
   };
+  const [created, setCreated] = useState<NewIngestToken | null>(null);
+  const create = async (): Promise<void> => {
+    await copra.templates.createToken(name).then(setCreated, toastError);
+    tokens.reload();
+  };
   const columns: readonly Column<{ readonly id: string; readonly created_at: string }>[] = [
     ["Token", ({ id }) => <span class="mono">{id}</span>],
     ["Created", ({ created_at }) => <Time at={created_at} />],
-    ["Action", ({ id }) => <Button text="Revoke" class="quiet" onClick={() => revoke(id)} />],
+    ["Action", ({ id }) => <Button text="Revoke" of={id} class="danger" onClick={() => revoke(id)} />],
   ];
   return (
-    <Card title="Events of buckets">
+    <Card title="Events of buckets" actions={<Button icon="add" text="Create a URL" onClick={create} />}>
+      {created && (
+        <div class="body">
+          <ShownOnce label={`URL of the token ${created.id}`} text={created.url} close={() => setCreated(null)}>
+            It is shown once. Let the bucket send its events there.
+          </ShownOnce>
+        </div>
+      )}
       <Loaded of={tokens} what="the tokens">
         {(list) => list.length > 0 && <Table label="Tokens" columns={columns} rows={list} keyOf={({ id }) => id} />}
       </Loaded>
       <p class="body muted">
-        New objects of a bucket start jobs of this template by a token's URL:{" "}
-        <code>{`copra templates token ${name}`}</code> makes one (<a href="/docs/bucket-events">documentation</a>).
+        New objects of a bucket start jobs of this template, if the bucket sends its events to the URL of a token (
+        <a href="/docs/bucket-events">documentation</a>).
       </p>
     </Card>
   );

@@ -1,9 +1,10 @@
-// Templates: a list, and the chosen template as JSON to edit.
-import { useState } from "preact/hooks";
+// Templates: a list, or one of them as JSON to edit.
+import { useEffect, useMemo } from "preact/hooks";
 import type { Template } from "../../client/index.ts";
 import { fragment, navigate, query } from "../core/location.ts";
 import { copra } from "../core/service.ts";
 import { account } from "../core/session.ts";
+import { isObject } from "../new-job/secrets.ts";
 import { stateOfHash } from "../new-job/state.ts";
 import { Button } from "../parts/controls/button.tsx";
 import { Link } from "../parts/controls/link.tsx";
@@ -14,57 +15,77 @@ import { Time } from "../parts/time.tsx";
 import { useResource } from "../parts/use-resource.ts";
 import { StoredTemplate, TemplateEditor } from "./template-editor.tsx";
 
+const addressOf = (name: string): string => `/templates?name=${encodeURIComponent(name)}`;
+
 export default function TemplatesPage() {
-  const templates = useResource((signal) => copra.templates.list({ signal }), [account.value?.id]);
   // The page of a job opens this page with its request.
-  const [draft] = useState(() => stateOfHash(fragment.peek())?.request ?? null);
+  const draft = useMemo(() => stateOfHash(fragment.value)?.request ?? null, [fragment.value]);
   const name = query.value.get("name");
-  const isNew = query.value.has("new") || (draft !== null && name === null);
-  const saved = (stored: string | null): void => {
-    templates.reload();
-    navigate(stored === null ? "/templates" : `/templates?name=${encodeURIComponent(stored)}`, { replace: true });
-  };
+  // The link to the template is gone with the list, and takes the focus along.
+  useEffect(() => document.getElementById("main")?.focus(), [name]);
+  if (name === null && !query.value.has("new") && draft === null) return <TemplateList />;
+  const done = (stored: string | null): void =>
+    navigate(stored === null ? "/templates" : addressOf(stored), { replace: true });
+  return (
+    <>
+      <nav class="crumbs" aria-label="Breadcrumb">
+        <Link to="/templates">Templates</Link>
+      </nav>
+      <div class="page-head">
+        <h1>{name ?? "New template"}</h1>
+      </div>
+      <div class="stack">
+        {name === null ? (
+          <TemplateEditor stored={null} body={draft ?? EXAMPLE} done={done} />
+        ) : (
+          <StoredTemplate key={name} name={name} done={done} />
+        )}
+      </div>
+    </>
+  );
+}
+
+type Row = Pick<Template, "name" | "version" | "created_at"> & Partial<Template>;
+
+/** All templates with their contents, except contents that cannot be read. */
+async function readTemplates(signal: AbortSignal): Promise<readonly Row[]> {
+  const list = await copra.templates.list({ signal });
+  return Promise.all(list.map((row) => copra.templates.get(row.name, { signal }).catch(() => row)));
+}
+
+function TemplateList() {
+  const templates = useResource(readTemplates, [account.value?.id]);
   return (
     <>
       <div class="page-head">
         <h1>Templates</h1>
         <Button icon="add" text="New template" onClick={() => navigate("/templates?new")} />
       </div>
-      <div class="stack">
-        {isNew && <TemplateEditor key="new" stored={null} body={draft ?? EXAMPLE} done={saved} />}
-        {!isNew && name !== null && <StoredTemplate key={name} name={name} done={saved} />}
-        <Loaded of={templates} what="the templates">
-          {(list) =>
-            list.length > 0 ? (
-              <section class="card" aria-label="Templates">
-                <Table
-                  label="List of templates"
-                  columns={COLUMNS}
-                  rows={list}
-                  keyOf={(template) => template.name}
-                  isCurrent={(template) => template.name === name}
-                />
-              </section>
-            ) : (
-              !isNew && (
-                <Empty title="There are no templates yet">
-                  <p>
-                    A template has sections of a job, such as outputs and storage. Jobs name it and give values of its
-                    variables.
-                  </p>
-                </Empty>
-              )
-            )
-          }
-        </Loaded>
-      </div>
+      <Loaded of={templates} what="the templates">
+        {(list) =>
+          list.length > 0 ? (
+            <section class="card" aria-label="Templates">
+              <Table label="List of templates" columns={COLUMNS} rows={list} keyOf={({ name }) => name} />
+            </section>
+          ) : (
+            <Empty title="There are no templates yet">
+              <p>
+                A template has sections of a job, such as outputs and storage. Jobs name it and give values of its
+                variables.
+              </p>
+            </Empty>
+          )
+        }
+      </Loaded>
     </>
   );
 }
 
-const COLUMNS: readonly Column<Pick<Template, "name" | "version" | "created_at">>[] = [
-  ["Name", ({ name }) => <Link to={`/templates?name=${encodeURIComponent(name)}`}>{name}</Link>],
+const COLUMNS: readonly Column<Row>[] = [
+  ["Name", ({ name }) => <Link to={addressOf(name)}>{name}</Link>],
   ["Version", ({ version }) => version],
+  ["Outputs", ({ template }) => isObject(template?.outputs) && Object.keys(template.outputs).join(", "), "mono"],
+  ["Variables", ({ variables }) => variables?.join(", "), "mono"],
   ["Stored", ({ created_at }) => <Time at={created_at} />],
 ];
 

@@ -19,17 +19,22 @@ const SESSION = { account: { id: "a", name: "test" }, operator: false, expires_a
 let fake: FakeDashboard;
 let browser: Browser;
 let stored: FakeRequest[] = [];
-let tokens = [{ id: "tok7", created_at: "2026-11-21 05:23:27 +0000" }];
+const TOKEN = { id: "tok7", created_at: "2026-11-21 05:23:27 +0000", expires_at: null };
+let tokens = [TOKEN];
 let created: FakeRequest[] = [];
 
 beforeAll(async () => {
   fake = await startFakeDashboard({
     "GET /v2/session": () => SESSION,
-    "GET /v2/templates": () => ({ templates: [SUMMARY] }),
-    "GET /v2/templates/:id": () => STORED,
+    "GET /v2/templates": () => ({ templates: [SUMMARY, { ...SUMMARY, name: "sealed" }] }),
+    "GET /v2/templates/web": () => STORED,
     "GET /v2/templates/:id/tokens": () => ({ tokens }),
+    "POST /v2/templates/:id/tokens": () => {
+      tokens.push({ ...TOKEN, id: "tok8" });
+      return { ...TOKEN, id: "tok8", url: "https://copra.example/v2/ingest/web/secret" };
+    },
     "DELETE /v2/templates/:id/tokens/:id": () => {
-      tokens = [];
+      tokens = tokens.filter(({ id }) => id !== "tok7");
       return { id: "tok7", revoked: true };
     },
     "PUT /v2/templates/:id": (request) => {
@@ -55,7 +60,13 @@ afterAll(async () => {
 it("opens a template from the list, and stores a new version of its JSON with the earlier secrets", async () => {
   const page = await browser.newPage();
   await page.goto(`${fake.url}/dashboard/templates`);
+  // The list has the contents of each template, except contents that the service cannot read.
+  await page.getByRole("row", { name: "web 3 mp4 id 21 Nov 2026" }).waitFor();
+  await page.getByRole("row", { name: "sealed 3 21 Nov 2026" }).waitFor();
+  expect(await accessibilityProblems(page)).toEqual([]);
   await page.getByRole("link", { name: "web", exact: true }).click();
+  await page.getByRole("heading", { name: "web", exact: true, level: 1 }).waitFor();
+  expect(await page.getByRole("table", { name: "List of templates" }).count()).toBe(0);
   const text = page.getByRole("textbox", { name: /^Sections of a job/ });
   expect(JSON.parse(await editorText(text))).toEqual(STORED.template);
   await page.getByText("storage.credentials").waitFor();
@@ -71,14 +82,19 @@ it("opens a template from the list, and stores a new version of its JSON with th
   await page.close();
 });
 
-it("lists the tokens for events of buckets, and revokes one", async () => {
+it("lists the tokens for events of buckets, creates one and revokes one", async () => {
   const page = await browser.newPage();
   await page.goto(`${fake.url}/dashboard/templates?name=web`);
   const card = page.locator("section", { has: page.getByRole("heading", { name: "Events of buckets" }) });
-  await card.getByText("tok7").waitFor();
-  await card.getByRole("button", { name: "Revoke" }).click();
+  const row = (id: string) => card.getByRole("row", { name: id });
+  await row("tok7").waitFor();
+  await card.getByRole("button", { name: "Create a URL" }).click();
+  await card.getByText("https://copra.example/v2/ingest/web/secret").waitFor();
+  await row("tok8").waitFor();
+  await card.getByRole("button", { name: "Revoke tok7" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
-  await card.getByText("tok7").waitFor({ state: "detached" });
+  await row("tok7").waitFor({ state: "detached" });
+  expect(await accessibilityProblems(page)).toEqual([]);
   await page.close();
 });
 
