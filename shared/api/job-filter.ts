@@ -9,11 +9,12 @@ const TEXT_RULE = "must have 1 to 200 characters";
 
 const isStatus = (text: string): text is JobStatus => JOB_STATUSES.some((status) => status === text);
 
-/** Statuses separated by commas. */
+/** Statuses separated by commas, or none. */
 export const Statuses = z
   .string(STATUS_RULE)
   .refine((text) => text.split(",").every(isStatus), STATUS_RULE)
   .transform((text) => [...new Set(text.split(",").filter(isStatus))])
+  .optional()
   .describe("Only jobs with this status, or with one of several, separated by commas");
 
 const time = (description: string) => isoTime.optional().describe(description);

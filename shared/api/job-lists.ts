@@ -30,7 +30,7 @@ export const BulkBody = strictObject({
     .max(MAX_BULK, `must have at most ${MAX_BULK} ids`)
     .exactOptional()
     .describe("The ids of the jobs"),
-  filter: strictObject({ status: Statuses.optional(), ...BODY_FILTER_FIELDS })
+  filter: strictObject({ status: Statuses, ...BODY_FILTER_FIELDS })
     .exactOptional()
     .describe("Instead of ids: which jobs, newest first; without a status all that the operation is possible for"),
   limit: z

@@ -42,6 +42,16 @@ describe("OpenAPI document", () => {
     expect(new Set(OPERATIONS.map(({ id }) => id)).size).toBe(OPERATIONS.length);
   });
 
+  it("describes each parameter", () => {
+    const operations = Object.values(openApiDocument().paths).flatMap((methods) => Object.values(methods));
+    const without = operations.flatMap(({ summary, parameters = [] }) =>
+      parameters.flatMap(({ name, description, schema }) =>
+        description || "description" in schema ? [] : `${summary}: ${name}`,
+      ),
+    );
+    expect(without).toEqual([]);
+  });
+
   it("contains all schemas that it refers to", () => {
     const { components } = openApiDocument();
     const refs = JSON.stringify(openApiDocument()).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g);

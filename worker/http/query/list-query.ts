@@ -17,7 +17,7 @@ const LIMIT_RULE = `must be a whole number from 1 to ${MAX_LIMIT}`;
 export const CountParameters = strictObject(FILTER_FIELDS);
 
 export const ListParameters = strictObject({
-  status: Statuses.optional(),
+  status: Statuses,
   ...FILTER_FIELDS,
   sort: Sort,
   limit: decimal(z.coerce.number(LIMIT_RULE).int(LIMIT_RULE).min(1, LIMIT_RULE).max(MAX_LIMIT, LIMIT_RULE))
