@@ -8,6 +8,7 @@ import { Problem } from "../parts/problem.tsx";
 import { Field } from "./form/field.tsx";
 import { Fields } from "./form/fields.tsx";
 import { FormErrorsContext } from "./form/form-context.ts";
+import { GoalForm } from "./form/goal-form.tsx";
 import { OutputsForm } from "./form/outputs-form.tsx";
 import { Notes, PasteDialog } from "./form/paste-dialog.tsx";
 import { ServiceForm } from "./form/service-form.tsx";
@@ -139,15 +140,12 @@ function RequestForm({
         else if (event.key === "Enter" && event.target instanceof HTMLInputElement) event.preventDefault();
       }}
     >
+      <GoalForm outputs={request.outputs} set={set("outputs")} />
       <fieldset class="card">
         <legend>Source</legend>
         <SourceForm input={request.input} set={set("input")} upload={upload} />
         <ReadSource probing={probing} />
         {probing.probe?.status !== "completed" && <AssumedSourceForm source={source} set={setSource} />}
-      </fieldset>
-      <fieldset class="card">
-        <legend>Outputs</legend>
-        <OutputsForm outputs={request.outputs} set={set("outputs")} />
       </fieldset>
       <fieldset class="card">
         <legend>Storage</legend>
@@ -181,6 +179,7 @@ function RequestForm({
           change={(path, value) => setRequest((before) => withValue(before, path, value))}
         />
       </fieldset>
+      <OutputsForm outputs={request.outputs} set={set("outputs")} />
     </form>
   );
 }

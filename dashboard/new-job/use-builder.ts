@@ -1,14 +1,16 @@
 // The state of the page, synchronized with the fragment of its URL.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { fragment, navigate } from "../core/location.ts";
+import { outputsOf } from "./request/goals.ts";
+import { outputsSection } from "./request/output-list.ts";
 import type { Json } from "./secrets.ts";
 import { assumedSource, type BuilderState, hashOfRequest, stateOfHash } from "./state.ts";
 
-/** The first request: a video in the test storage, which needs no keys. */
+/** The first request: a video for the web in the test storage, which needs no keys. */
 const FIRST: Json = {
   input: { url: "" },
   storage: { service: "coconut" },
-  outputs: { "mp4:720p": { path: "video-720p.mp4" } },
+  outputs: outputsSection(outputsOf("video")),
   notification: { type: "none" },
 };
 const DELAY_MS = 300;

@@ -21,11 +21,38 @@ afterAll(async () => {
 });
 
 const planOf = (page: Page) => page.getByRole("region", { name: "Planned outputs" });
+/** Opens the list of outputs with their formats. */
+const openAdvanced = (page: Page) => page.getByText("Advanced", { exact: true }).click();
+const goal = (page: Page, name: string) => page.getByRole("checkbox", { name });
 const field = (page: Page, name: string) => page.locator(`[data-field="${name}"]`);
+
+it("makes a ladder in three steps: a goal, a URL and Send", async () => {
+  const page = await dashboard.open({ path: "/new", theme: "dark" });
+  await goal(page, "Streaming that adapts").click();
+  await page.getByLabel("URL", { exact: true }).fill(SAMPLE);
+  await page.getByRole("button", { name: "Send the job" }).click();
+  await page.waitForURL(/\/dashboard\/jobs\/\w+$/);
+  const job = await stack.waitForJob(page.url().split("/").at(-1) ?? "");
+  expect(job).toMatchObject({ status: "job.completed" });
+  const [playlist] = job.outputs.find(({ type }) => type === "httpstream")?.urls ?? [];
+  const master = await (await fetch(typeof playlist === "object" ? playlist.url : "")).text();
+  // The sample has 360 lines: no rendition is larger.
+  const sizes = new Set([...master.matchAll(/RESOLUTION=(\d+x\d+)/g)].map(([, size]) => size));
+  expect([...sizes]).toEqual(["426x240", "640x360"]);
+});
 
 it("plans 300 ms after typing, shows errors at their fields, and keeps all but secrets in the address", async () => {
   const page = await dashboard.open({ path: "/new" });
+  await page.getByRole("radio", { name: "720p" }).check();
   await planOf(page).getByText("mp4:1280x720::maxrate=3000k").waitFor();
+  const quality = page.getByRole("slider", { name: "Quality" });
+  const total = quality.locator("..").getByRole("status");
+  expect(await total.textContent()).toBe("≈ 14.8 MB");
+  await quality.press("ArrowRight");
+  await planOf(page).getByText("mp4:1280x720::quality=5").waitFor();
+  await expect.poll(() => total.textContent()).toBe("≈ 21.8 MB");
+  await quality.press("ArrowLeft");
+  await openAdvanced(page);
   const format = page.getByLabel("Format", { exact: true });
   await format.fill("mp4:72Op");
   const wrong = page.getByText("did you mean `720p`").first();
@@ -55,8 +82,9 @@ it("plans 300 ms after typing, shows errors at their fields, and keeps all but s
 
 it("edits the renditions of a stream in a table, and shows errors at their rows", async () => {
   const page = await dashboard.open({ path: "/new" });
-  await page.getByRole("button", { name: "Remove mp4:720p" }).click();
-  await page.getByRole("button", { name: "Stream", exact: true }).click();
+  await goal(page, "A video for the web").uncheck();
+  await goal(page, "Streaming that adapts").check();
+  await openAdvanced(page);
   const ladder = page.getByRole("region", { name: "Renditions" });
   const rows = ladder.locator("tbody");
   await expect.poll(() => rows.nth(1).locator(".number").textContent()).toBe("≤ 7.92 MB");
@@ -241,6 +269,7 @@ it("uploads a dropped file, pauses and resumes, and sends the job", async () => 
   // A node has read the file, and the plan is for this file.
   await page.getByText(/^h264 1280 × 720, 29.97 fps · aac 1 ch · 0:10/).waitFor();
   await page.getByText("1280 × 720, 29.97 fps, 0:10", { exact: true }).waitFor();
+  await openAdvanced(page);
   await page.getByLabel("Format", { exact: true }).fill("mp4:240p");
   await page.getByRole("button", { name: "Send the job" }).click();
   await page.waitForURL(/\/dashboard\/jobs\/\w+$/);
@@ -296,8 +325,11 @@ it("fills the form from an imported request, and leads to missing fields", async
 
 it("fits on a phone", async () => {
   const page = await dashboard.open({ path: "/new", width: 320, height: 640 });
-  await page.getByRole("button", { name: "Stream" }).click();
+  await goal(page, "Streaming that adapts").check();
+  await goal(page, "Only the sound").check();
   await planOf(page).getByText("httpstream").waitFor();
+  expect(await sidewaysPixels(page)).toBe(0);
+  await openAdvanced(page);
   expect(await sidewaysPixels(page)).toBe(0);
   expect(await accessibilityProblems(page)).toEqual([]);
 });

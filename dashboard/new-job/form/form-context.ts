@@ -37,15 +37,16 @@ const withoutField = ({ field, message }: Invalid): string =>
 export const summaryOf = (message: string): string =>
   message.replace(/[;.?]? ?\b[Aa]llowed: .*$/s, (rest) => (rest.startsWith("?") ? "?" : ""));
 
-/** Moves the focus to a field, or to the nearest part of the form around it. Opens a closed part. */
+/** Moves the focus to a field, or to the nearest part of the form around it. Opens the closed parts around it. */
 export function focusField(field: string): void {
   const parts = field.split(".");
   for (let length = parts.length; length > 0; length -= 1) {
     const name = parts.slice(0, length).join(".");
     const element = document.querySelector<HTMLElement>(`[data-field="${CSS.escape(name)}"]`);
     if (element === null) continue;
-    const details = element.closest("details");
-    if (details !== null) details.open = true;
+    for (let part = element.closest("details"); part; part = part.parentElement?.closest("details") ?? null) {
+      part.open = true;
+    }
     element.focus();
     element.scrollIntoView({ block: "center" });
     return;

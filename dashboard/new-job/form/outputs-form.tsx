@@ -1,12 +1,12 @@
 // The outputs, each with its parameters and its format. People choose the format from lists or type it.
-import { useId, useState } from "preact/hooks";
+import { useEffect, useId, useState } from "preact/hooks";
 import { Icon } from "../../parts/icon.tsx";
 import { isObject, withValue } from "../request/edit.ts";
+import { GOAL_NAMES, GOALS, goalsIn, outputsOf } from "../request/goals.ts";
 import { OUTPUT_FIELDS } from "../request/output-fields.ts";
 import {
   kindOf,
   type NamedOutput,
-  NEW_OUTPUTS,
   type Output,
   outputList,
   outputsSection,
@@ -21,11 +21,19 @@ import { Ladder } from "./ladder.tsx";
 
 export function OutputsForm({ outputs, set }: { readonly outputs: unknown; readonly set: (outputs: Json) => void }) {
   const list = outputList(outputs);
-  const error = useFieldError("outputs");
+  const hasOthers = goalsIn(list).others.length > 0;
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    if (hasOthers) setOpen(true);
+  }, [hasOthers]);
   const replace = (at: number, output: Output | null): void =>
     set(outputsSection(list.flatMap((one, index) => (index === at ? (output ?? []) : one))));
   return (
-    <>
+    <details class="card advanced" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        <strong>Advanced</strong> <span class="muted">formats, codecs, bitrates and paths of the outputs</span>
+        <span class="chip">{list.length}</span>
+      </summary>
       <ol class="output-forms">
         {list.map((output, at) => (
           // Outputs have no identity: an output is its position in the list.
@@ -35,19 +43,19 @@ export function OutputsForm({ outputs, set }: { readonly outputs: unknown; reado
         ))}
       </ol>
       <fieldset class="row" aria-label="Add an output">
-        {NEW_OUTPUTS.map(({ label, format, params }) => (
+        {GOAL_NAMES.map((goal) => (
           <button
             type="button"
-            key={label}
-            data-field={label === "Video" ? "outputs" : undefined}
-            onClick={() => set(outputsSection(withOutput(list, format, params)))}
+            key={goal}
+            onClick={() =>
+              set(outputsSection(outputsOf(goal).reduce<Output[]>((all, next) => withOutput(all, next), list)))
+            }
           >
-            <Icon name="add" /> {label}
+            <Icon name="add" /> {GOALS[goal].label}
           </button>
         ))}
       </fieldset>
-      {list.length === 0 && <Below id={undefined} error={error} help="A job has 1 to 30 outputs." />}
-    </>
+    </details>
   );
 }
 

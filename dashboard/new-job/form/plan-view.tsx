@@ -73,8 +73,8 @@ function OutputRows({ output, plan }: { readonly output: PlannedOutput; readonly
     <>
       <tr>
         <th scope="row" class="planned">
-          <span class="mono">{output.format}</span>
-          <span class="detail mono">{filesOf(output)}</span>
+          <span>{filesOf(output)}</span>
+          <span class="detail mono">{output.format}</span>
           {note !== null && (
             <span class={refused ? "status bad" : "status warn"}>
               <span aria-hidden="true">{refused ? "✕" : "⊘"}</span> {note}
@@ -100,7 +100,7 @@ function OutputRows({ output, plan }: { readonly output: PlannedOutput; readonly
 
 function filesOf({ url, urls, path }: PlannedOutput): string {
   const count = urls?.length ?? (url === undefined ? 0 : 1);
-  return path === undefined ? `${count} playlists` : count > 1 ? `${path}, ${count} files` : path;
+  return path === undefined ? `Stream, ${count} playlists` : count > 1 ? `${path}, ${count} files` : path;
 }
 
 function frameOf({ spec, type }: PlannedOutput): string {
@@ -117,9 +117,15 @@ const SIGNS = { bitrate: "≈ ", maxrate: "≤ ", quality: "~ " } as const;
 export const sizeText = (size: PlannedOutput["expected_size"]): string =>
   size === undefined ? "–" : `${SIGNS[size.basis]}${bytes(size.bytes)}`;
 
+/** The expected size of all outputs, without images: `≈ 16 MB`. Empty if no size is known. */
+export function totalOf({ outputs }: DryRunPlan): string {
+  const sizes = outputs.flatMap(({ expected_size }) => expected_size?.bytes ?? []);
+  return sizes.length === 0 ? "" : `≈ ${bytes(sizes.reduce((sum, size) => sum + size, 0))}`;
+}
+
 function Totals({ plan }: { readonly plan: DryRunPlan }) {
-  const sizes = plan.outputs.flatMap((output) => output.expected_size ?? []);
-  if (sizes.length === 0) return null;
+  const total = totalOf(plan);
+  if (total === "") return null;
   const { width, height, duration, fps, audio, probe } = plan.assumed_source;
   return (
     <dl class="facts">
@@ -130,7 +136,7 @@ function Totals({ plan }: { readonly plan: DryRunPlan }) {
         {probe === undefined ? " (assumed)" : ""}
       </dd>
       <dt>All outputs</dt>
-      <dd>about {bytes(sizes.reduce((sum, size) => sum + size.bytes, 0))}, without images</dd>
+      <dd>{total}, without images</dd>
     </dl>
   );
 }

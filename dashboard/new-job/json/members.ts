@@ -1,8 +1,9 @@
 // Known members of a request and their values, for completion and help in the JSON.
 import { DEFAULT_LADDER } from "../../../shared/format/presets.ts";
 import type { FormField, SchemaFields } from "../request/form-field.ts";
+import { GOAL_NAMES, GOALS, outputsOf } from "../request/goals.ts";
 import { OUTPUT_FIELDS } from "../request/output-fields.ts";
-import { kindOf, NEW_OUTPUTS } from "../request/output-list.ts";
+import { kindOf } from "../request/output-list.ts";
 import { FIELDS } from "../request/schema-fields.ts";
 import { NOTIFICATIONS, SETTINGS, type Service, SOURCES, STORAGES } from "../request/section-fields.ts";
 import { CONTAINER_NAMES } from "../request/slots.ts";
@@ -37,7 +38,11 @@ const ROOT = [
   memberOf("vars", "Values of the template's variables", "{|}"),
 ];
 const FORMATS = [
-  ...NEW_OUTPUTS.map(({ format, label }) => memberOf(format, label, '{ "path": "|" }')),
+  ...GOAL_NAMES.flatMap((goal) =>
+    outputsOf(goal, { size: "720p", quality: 4 }).map(({ format }) =>
+      memberOf(format, GOALS[goal].label, '{ "path": "|" }'),
+    ),
+  ),
   ...CONTAINER_NAMES.map((name) => memberOf(name, "", '{ "path": "|" }')),
 ];
 

@@ -8,8 +8,9 @@ import { type Json, KEPT, masked } from "../secrets.ts";
 import { hashOfRequest, stateOfHash } from "../state.ts";
 import { isObject, valueAt, withValue } from "./edit.ts";
 import type { FormField } from "./form-field.ts";
+import { GOAL_NAMES, outputsOf } from "./goals.ts";
 import { OUTPUT_FIELDS } from "./output-fields.ts";
-import { kindOf, NEW_OUTPUTS, type Output, outputList, outputsSection, withOutput } from "./output-list.ts";
+import { kindOf, type Output, outputList, outputsSection, withOutput } from "./output-list.ts";
 import { missingIn, plannable } from "./plannable.ts";
 import { printCli, printCurl, printJson, printTypeScript } from "./print.ts";
 import { NOTIFICATIONS, SETTINGS, SOURCES, STORAGES } from "./section-fields.ts";
@@ -119,6 +120,8 @@ function repaired(params: Json): Json {
   return whole.drop_similar_variants === true ? { ...whole, variants } : whole;
 }
 
+const GOAL_OUTPUTS = GOAL_NAMES.flatMap((goal) => outputsOf(goal));
+
 const formatFor = (kind: string): fc.Arbitrary<string> =>
   fc
     .tuple(among(...CONTAINER_NAMES), fc.array(fc.tuple(fc.nat(8), fc.nat(20)), { maxLength: 4 }))
@@ -131,12 +134,12 @@ const formatFor = (kind: string): fc.Arbitrary<string> =>
       const isCopied = format.includes(":copy");
       return kindOf(format) === kind && !isCopied
         ? format
-        : (NEW_OUTPUTS.find((output) => kindOf(output.format) === kind)?.format ?? "mp4");
+        : (GOAL_OUTPUTS.find((output) => kindOf(output.format) === kind)?.format ?? "mp4");
     });
 
 const outputs = fc
   .array(
-    among(...NEW_OUTPUTS.map(({ format }) => kindOf(format))).chain((kind) =>
+    among(...GOAL_OUTPUTS.map(({ format }) => kindOf(format))).chain((kind) =>
       fc.record({
         format: kind === "stream" ? fc.constant("httpstream") : formatFor(kind),
         params: sectionOf(OUTPUT_FIELDS[kind], {}).map(repaired),
@@ -146,9 +149,8 @@ const outputs = fc
   )
   .map((list) => {
     const unique = list.reduce<Output[]>((others, { format, params: { key: _key, ...params } }) => {
-      const path = kindOf(format) === "stream" ? { path: `stream-${others.length}` } : {};
-      const more = withOutput(others, format, { ...params, ...path });
-      return more;
+      const path = { stream: "stream", image: "image-%02d.jpg" }[kindOf(format) as string] ?? "file.mp4";
+      return withOutput(others, { format, params: { ...params, path } });
     }, []);
     return outputsSection(unique);
   });

@@ -7,7 +7,7 @@ import {
   VIDEO_CONTAINERS,
 } from "../../../shared/format/containers.ts";
 import type { Json } from "../secrets.ts";
-import { isObject } from "./edit.ts";
+import { isObject, textAt, valueAt } from "./edit.ts";
 
 export type Output = {
   /** The property name in `outputs` as the request spells it. */
@@ -56,39 +56,23 @@ export function kindOf(format: string): OutputKind {
   return isVideo && segments[0] !== "x" && segments[0] !== "novideo" ? "video" : "audio";
 }
 
-const EXTENSIONS: Readonly<Record<string, string>> = { mpegts: "ts", asf: "wmv", webp_anim: "webp", jpeg: "jpg" };
-
-/** A file name for a new output that no other output has. */
-export function newPath(format: string, list: readonly Output[]): string {
-  const [container = "mp4", ...segments] = format.split(":");
-  const detail = segments
-    .join("-")
-    .replaceAll(/[^A-Za-z0-9]+/g, "-")
-    .replaceAll(/^-+|(?<!-)-+$/g, "");
-  const counter = kindOf(format) === "image" ? "-%02d" : "";
-  const stem = detail === "" ? "video" : `video-${detail}`;
-  const taken = new Set(list.map(({ params }) => (isObject(params) ? stemOf(String(params.path)) : undefined)));
-  for (let number = 1; ; number += 1) {
-    const path = `${stem}${number === 1 ? "" : `-${number}`}${counter}.${EXTENSIONS[container] ?? container}`;
-    if (!taken.has(stemOf(path))) return path;
-  }
-}
-
 /** The name of an image's WebVTT file: without counter and extension. */
 const stemOf = (path: string): string => path.replace(/(?:-%0\dd)?\.[^./]*$/, "");
 
-/** Outputs that people add with a button. */
-export const NEW_OUTPUTS: readonly { readonly label: string; readonly format: string; readonly params: Json }[] = [
-  { label: "Video", format: "mp4:720p", params: {} },
-  { label: "Audio", format: "m4a:128k", params: {} },
-  { label: "Thumbnails", format: "jpg:320x", params: { number: 5 } },
-  { label: "Preview", format: "gif:320x", params: { scene: { number: 3, duration: 1 } } },
-  { label: "Stream", format: "httpstream", params: { hls: { path: "hls" }, dash: { path: "dash", hlsfmp4: true } } },
-];
+/** A path that no other output has: with a number if necessary. */
+function freePath(path: string, list: readonly Output[]): string {
+  const taken = new Set(list.map(({ params }) => stemOf(String(valueAt(params, ["path"])))));
+  const stem = stemOf(path);
+  for (let number = 1; ; number += 1) {
+    const numbered = number === 1 ? stem : `${stem}-${number}`;
+    if (!taken.has(numbered)) return numbered + path.slice(stem.length);
+  }
+}
 
-/** The list with an additional output. */
-export function withOutput(list: readonly Output[], format: string, params: Json): Output[] {
-  if (kindOf(format) !== "stream") return [...list, { format, params: { path: newPath(format, list), ...params } }];
-  const others = list.filter((output) => kindOf(output.format) === "stream").length;
-  return [...list, { format, params: { ...(others === 0 ? {} : { path: `stream-${others + 1}` }), ...params } }];
+export type NewOutput = { readonly format: string; readonly params: Json & { readonly path: string } };
+
+/** The list with an additional output. `before`: parameters of the output that it replaces. */
+export function withOutput(list: readonly Output[], { format, params }: NewOutput, before?: unknown): Output[] {
+  const path = textAt(before, ["path"]) || freePath(params.path, list);
+  return [...list, { format, params: { ...(isObject(before) ? before : {}), ...params, path } }];
 }
