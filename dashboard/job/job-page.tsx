@@ -101,19 +101,22 @@ type FactsProps = {
 function Facts({ live, job, commands, request, changes }: FactsProps) {
   const { id } = job;
   const tab = query.value.get("tab");
-  const chosen = TABS.find(({ name }) => name === tab)?.name ?? "commands";
+  const isOver = job.completed_at !== null;
+  // A job that failed before ffmpeg ran has no commands.
+  const tabs = isOver && commands.value?.commands.length === 0 ? TABS.slice(1) : TABS;
+  const chosen = tabs.find(({ name }) => name === tab)?.name ?? tabs[0]?.name ?? "request";
   const choose = (name: TabName): void => setQuery({ tab: name });
   useKeys(
     Object.fromEntries(
-      TABS.map(({ name, label }, at) => [String(at + 1), { help: label, run: () => choose(name) }] as const),
+      tabs.map(({ name, label }, at) => [String(at + 1), { help: label, run: () => choose(name) }] as const),
     ),
     "Job",
   );
   const tasks = live.tasks.value;
   const bars = () => (tasks === "gone" || tasks === undefined ? [] : barsOf(tasks, runsOf([])));
   return (
-    <Tabs tabs={TABS} chosen={chosen} choose={choose} label="About the job">
-      {chosen === "commands" && <Commands id={id} list={commands} isOver={job.completed_at !== null} />}
+    <Tabs tabs={tabs} chosen={chosen} choose={choose} label="About the job">
+      {chosen === "commands" && <Commands id={id} list={commands} isOver={isOver} />}
       {chosen === "request" && <Request view={request} />}
       {chosen === "notifications" && <Notifications id={id} changes={changes} />}
       {chosen === "history" && <HistoryList entries={historyOf(job, bars(), live.log.value)} />}

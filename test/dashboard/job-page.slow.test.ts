@@ -287,9 +287,14 @@ describe("the page of a job", () => {
       completed_at: "2026-11-23 02:00:09 +0000",
       outputs: [{ ...failed, error: "The storage denied access", error_code: "storage_denied" }],
     };
-    await open(SMALL, 5);
-    const text = await page.locator(".failures").textContent();
+    await open(SMALL, 0);
+    await page.getByRole("tab", { name: "Commands" }).waitFor({ state: "detached" });
+    await page.getByRole("tab", { name: "Request", selected: true }).waitFor();
+    expect(await page.locator(".tl").count()).toBe(0);
+    const text = await page.locator("main").textContent();
     expect(text).toMatch(/mp4: The storage denied access.*Correct the storage.*storage_denied/);
+    expect(text?.match(/The storage denied access/g)).toHaveLength(1);
+    expect(await page.locator(".page-head .primary").allTextContents()).toEqual(["Edit and send again"]);
     await page.keyboard.press("r");
     await page.locator(".follow-live").waitFor();
     await page.locator(".failures").waitFor({ state: "detached" });

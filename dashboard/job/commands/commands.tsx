@@ -26,7 +26,7 @@ export function Commands({ id, list, isOver }: Props) {
     <div class="stack">
       {!isOver && <RunningNow id={id} />}
       <Loaded of={list} what="the commands">
-        {(known) => <Ended list={known} isOver={isOver} />}
+        {(known) => <Ended list={known} />}
       </Loaded>
     </div>
   );
@@ -49,10 +49,11 @@ function RunningNow({ id }: { readonly id: string }) {
 /** More running commands are shown as titles first. */
 const FEW = 3;
 
-function Ended({ list: { commands, commands_dropped: dropped }, isOver }: { list: CommandList; isOver: boolean }) {
+function Ended({ list: { commands, commands_dropped: dropped } }: { readonly list: CommandList }) {
   // Failed commands come first: they are the usual reason to look.
   const sorted = [...commands].sort((a, b) => Number(hasFailed(b)) - Number(hasFailed(a)));
-  if (commands.length === 0) return <NoCommands isOver={isOver} />;
+  if (commands.length === 0)
+    return <Empty title="No command has ended yet">Nodes report them at the end of their tasks.</Empty>;
   return (
     <div class="stack">
       <p class="muted">
@@ -69,13 +70,6 @@ function Ended({ list: { commands, commands_dropped: dropped }, isOver }: { list
     </div>
   );
 }
-
-const NoCommands = ({ isOver }: Pick<Props, "isOver">) =>
-  isOver ? (
-    <Empty title="No commands">No node ran ffmpeg for this job.</Empty>
-  ) : (
-    <Empty title="No command has ended yet">Nodes report them at the end of their tasks.</Empty>
-  );
 
 const hasFailed = ({ exit_code }: Command): boolean => exit_code !== 0;
 

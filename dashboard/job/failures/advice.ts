@@ -31,24 +31,19 @@ const ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
   encoding_failed: "Read the end of ffmpeg's output, under Commands.",
   encoder_not_available: "Connect a node whose ffmpeg has this encoder, or choose another codec.",
   storage_address_not_allowed: "The storage must have a public address.",
-  storage_denied: "Correct the storage with Edit and send again.",
-  storage_bucket_not_found: "Correct the bucket with Edit and send again.",
-  storage_url_not_found: "Check the upload URL of the storage.",
-  storage_region_not_valid: "Set the region that the message names.",
-  storage_unreachable: "Check that the storage is up.",
+  storage_unreachable: "Start the job again when the storage is up.",
   output_path_not_unique: "The conditions of two outputs with the same path were true; give them different paths.",
   node_lost: "The nodes that worked on it disappeared again and again: their machines may lack memory.",
   node_failed: "The log of the node, which the timeline names, has the reason.",
   job_not_started: "Start a node that can do this job, or allow a longer time with `start_within_s`.",
   job_timeout: "Allow a longer time with `max_run_s`.",
-  cancelled: "The job was canceled.",
 };
 
 /** Fallback advice by the party to blame. */
 const BY_BLAME: Readonly<Record<Blame, string>> = {
   client: "Edit the request and send it again.",
   source: "Check the source.",
-  storage: "Check the storage.",
+  storage: "Correct the storage with Edit and send again.",
   node: "Start the job again; if it fails again, look at the commands of the node.",
   platform: "Start the job again later.",
 };
@@ -73,8 +68,9 @@ export function adviceFor(code: string | undefined, ofUpload = false): Advice {
 function httpAdvice(code: string): string | undefined {
   const status = Number(/^input_http_(\d+)$/.exec(code)?.[1]);
   if (Number.isNaN(status)) return undefined;
-  if (status === 401 || status === 403) return "The server of the source denies access: a signed URL may have expired.";
-  if (status === 404 || status === 410) return "There is nothing at the URL of the source.";
+  if (status === 401 || status === 403)
+    return "Send the job again with a URL that the server allows: a signed URL may have expired.";
+  if (status === 404 || status === 410) return "Correct the URL of the source with Edit and send again.";
   if (status === 429) return "The server of the source allows fewer requests. Try again later.";
   return status >= 500
     ? "The server of the source failed. Try again later."

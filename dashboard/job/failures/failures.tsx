@@ -5,13 +5,14 @@ import { adviceFor, isUploaded } from "./advice.ts";
 
 type Failure = { readonly what: string; readonly error: string; readonly code: string | undefined };
 
+/** The status of a canceled job shows its reason. */
 function failuresOf({ input, outputs }: Job): Failure[] {
   const ofInput = input.error === undefined ? [] : [{ what: "The input", error: input.error, code: input.error_code }];
   return [
     ...ofInput,
     ...outputs.flatMap(({ key, error, error_code }) =>
       // Without an input, the outputs fail for the same reason.
-      error === undefined || (ofInput.length > 0 && error_code === input.error_code)
+      error === undefined || error_code === "cancelled" || (ofInput.length > 0 && error_code === input.error_code)
         ? []
         : [{ what: key, error, code: error_code }],
     ),

@@ -68,7 +68,8 @@ export function JobHeader({ live, job, tasks, endsMs }: Props) {
 const isTime = (waitingFor: string): boolean => /^\d{4}-\d\d-\d\d /.test(waitingFor);
 
 /** True if a retry may end differently: after a cancellation, or a failure that may be transient. */
-const mayHelp = ({ input, outputs }: Job): boolean =>
+const mayHelp = ({ status, input, outputs }: Job): boolean =>
+  status === "job.aborted" ||
   [input, ...outputs].every(({ error_code }) => error_code === undefined || adviceFor(error_code).mayRetry);
 
 function Actions({ live, job }: { readonly live: LiveJob; readonly job: Job }) {

@@ -25,7 +25,7 @@ type Props = {
 };
 
 export function OutputItem({ output, figures, quality, playables, play, compare }: Props) {
-  const { key, format, status, progress, error, note, live } = output;
+  const { key, format, status, progress, note, live } = output;
   const [first] = playables;
   const isRunning = /encoding|processing|packaging|queued/.test(status) && progress !== undefined;
   return (
@@ -48,7 +48,6 @@ export function OutputItem({ output, figures, quality, playables, play, compare 
         ))}
         {compare && first && <Button text="Compare" of={key} onClick={() => compare(first)} />}
       </div>
-      {error !== undefined && <p class="output-error">{error}</p>}
       {note !== undefined && <p class="detail">{note}</p>}
       {figures.length > 0 && <Facts look="figures" facts={figures} />}
       {quality && <QualityReport quality={quality} name={key} />}
