@@ -1,10 +1,11 @@
 // The page of one job.
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Job } from "../../client/index.ts";
 import { timeOf } from "../core/format.ts";
 import { useKeys } from "../core/keyboard.ts";
 import { lastShown, navigate, query, setQuery } from "../core/location.ts";
 import { copra, serviceNow } from "../core/service.ts";
+import { isDone } from "../jobs/rows.ts";
 import { Loading } from "../parts/loading.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Tabs } from "../parts/tabs.tsx";
@@ -16,6 +17,7 @@ import { Metadata } from "./facts/metadata.tsx";
 import { Notifications } from "./facts/notifications.tsx";
 import { Request } from "./facts/request.tsx";
 import { Failures } from "./failures/failures.tsx";
+import { Figures } from "./header/figures.tsx";
 import { JobHeader } from "./header/job-header.tsx";
 import { endEstimate } from "./live/estimate.ts";
 import { type LiveJob, type Tasks, useLiveJob } from "./live/live-job.ts";
@@ -59,13 +61,18 @@ function Shown({ live, job }: { readonly live: LiveJob; readonly job: Job }) {
   const changes = `${job.status} ${job.outputs.map(({ status }) => status).join(" ")}`;
   const commands = useResource((signal) => copra.jobs.commands(id, { signal }), [id, changes]);
   const request = useResource((signal) => copra.jobs.request(id, { signal }), [id]);
+  const done = job.outputs.filter(isDone).length;
+  const metadata = useResource(
+    (signal) => copra.jobs.metadata(id, undefined, { signal }),
+    [id, job.input.status, done],
+  );
+  // The order stays when the job ends: a player whose frame moves would start again.
+  const [hadEnded] = useState(job.completed_at !== null);
   const endsMs =
     job.completed_at === null ? endEstimate(live.samples.value, timeOf(job.created_at), serviceNow()) : null;
-  return (
-    <div class="job-page stack">
-      <JobHeader live={live} job={job} tasks={tasks} endsMs={endsMs} />
-      <Problem error={live.error.value} retry={live.restart} />
-      <Failures job={job} />
+  const course = (
+    <>
+      <Figures job={job} book={tasks === "gone" || tasks === undefined ? null : tasks} endsMs={endsMs} />
       {tasks === "gone" && (
         <p class="notice">The tasks, commands and request of this job are no longer kept. Its outputs are.</p>
       )}
@@ -78,8 +85,17 @@ function Shown({ live, job }: { readonly live: LiveJob; readonly job: Job }) {
           playableSeconds={playableSeconds(job)}
         />
       )}
-      <Outputs job={job} request={request.value?.request} />
-      <Facts live={live} job={job} commands={commands} request={request} changes={changes} />
+    </>
+  );
+  return (
+    <div class="job-page stack">
+      <JobHeader live={live} job={job} />
+      <Problem error={live.error.value} retry={live.restart} />
+      <Failures job={job} />
+      {!hadEnded && course}
+      <Outputs job={job} request={request.value?.request} metadata={metadata.value?.metadata} />
+      {hadEnded && course}
+      <Facts live={live} job={job} commands={commands} request={request} metadata={metadata} changes={changes} />
     </div>
   );
 }
@@ -95,10 +111,11 @@ type FactsProps = {
   readonly job: Job;
   readonly commands: Parameters<typeof Commands>[0]["list"];
   readonly request: Parameters<typeof Request>[0]["view"];
+  readonly metadata: Parameters<typeof Metadata>[0]["of"];
   readonly changes: string;
 };
 
-function Facts({ live, job, commands, request, changes }: FactsProps) {
+function Facts({ live, job, commands, request, metadata, changes }: FactsProps) {
   const { id } = job;
   const tab = query.value.get("tab");
   const isOver = job.completed_at !== null;
@@ -120,7 +137,7 @@ function Facts({ live, job, commands, request, changes }: FactsProps) {
       {chosen === "request" && <Request view={request} />}
       {chosen === "notifications" && <Notifications id={id} changes={changes} />}
       {chosen === "history" && <HistoryList entries={historyOf(job, bars(), live.log.value)} />}
-      {chosen === "metadata" && <Metadata id={id} changes={changes} />}
+      {chosen === "metadata" && <Metadata of={metadata} />}
     </Tabs>
   );
 }

@@ -1,12 +1,12 @@
 // A job of the list.
 import { memo } from "preact/compat";
-import { useState } from "preact/hooks";
 import type { Job } from "../../client/index.ts";
 import { Link } from "../parts/controls/link.tsx";
 import { Progress } from "../parts/progress.tsx";
 import { Status } from "../parts/status.tsx";
 import { type ColumnName, column } from "./columns.tsx";
-import { errorOf, fractionOf, isEnded, nameOf, shownStatus, thumbnailOf } from "./rows.ts";
+import { errorOf, fractionOf, isEnded, nameOf, shownStatus } from "./rows.ts";
+import { Thumbnail } from "./thumbnail.tsx";
 
 type RowProps = {
   readonly job: Job;
@@ -31,7 +31,7 @@ export const JobRow = memo(({ job, isSelected, select, columns }: RowProps) => {
         </label>
       </td>
       <td class="image">
-        <Thumbnail url={thumbnailOf(job)} />
+        <Thumbnail job={job} />
       </td>
       <td class="job">
         <div class="line">
@@ -78,22 +78,4 @@ function Remark({ job }: { readonly job: Job }) {
     );
   if (job.waiting_for !== undefined) return <span class="remark warn ellipsis">… waits for {job.waiting_for}</span>;
   return null;
-}
-
-/** The first image of the job. Private buckets do not serve images: then there is no thumbnail. */
-function Thumbnail({ url }: { readonly url: string | undefined }) {
-  const [failed, setFailed] = useState<string>();
-  if (url === undefined || url === failed) return <span class="thumbnail" />;
-  return (
-    <img
-      class="thumbnail"
-      src={url}
-      alt=""
-      loading="lazy"
-      decoding="async"
-      width={64}
-      height={36}
-      onError={() => setFailed(url)}
-    />
-  );
 }

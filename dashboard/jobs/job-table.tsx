@@ -7,6 +7,7 @@ import { type ColumnName, column, columnsOf } from "./columns.tsx";
 import type { View } from "./filter.ts";
 import { classOf, JobRow } from "./job-row.tsx";
 import { showView } from "./show-view.ts";
+import { pictureOf } from "./thumbnail.tsx";
 
 /** The job whose row had the focus when its page was opened. The row gets the focus again after "back". */
 let opened: string | undefined;
@@ -36,7 +37,12 @@ export function JobTable({ view, jobs, selected, select, isLoading }: TableProps
   }, []);
   return (
     <div class="card jobs">
-      <table ref={table} aria-busy={isLoading} style={{ "--texts": texts, "--others": columns.length - texts }}>
+      <table
+        ref={table}
+        class={jobs.some(pictureOf) ? undefined : "imageless"}
+        aria-busy={isLoading}
+        style={{ "--texts": texts, "--others": columns.length - texts }}
+      >
         <caption class="visually-hidden">Jobs</caption>
         <Head view={view} columns={columns} jobs={jobs} selected={selected} select={select} />
         <tbody>

@@ -1,6 +1,16 @@
 import { describe, expect, it } from "vitest";
 import type { Job, Output } from "../../client/index.ts";
-import { errorOf, mergedRows, nameOf, outputsOf, secondsOf, shownStatus, thumbnailOf, withEvent } from "./rows.ts";
+import {
+  endOf,
+  errorOf,
+  mergedRows,
+  nameOf,
+  outputsOf,
+  secondsOf,
+  shownStatus,
+  thumbnailOf,
+  withEvent,
+} from "./rows.ts";
 
 const job = (changes: Partial<Job> = {}): Job => ({
   id: "3clA7G2GY8bXR5",
@@ -30,6 +40,14 @@ describe("a row", () => {
   ])("names the job of the source %s as %s", (source, name, place) => {
     const input: Job["input"] = { status: "input.transferred", ...(source === undefined ? {} : { source }) };
     expect(nameOf(job({ input }))).toEqual({ name, place });
+  });
+
+  it.each([
+    ["https://s3.example/a%20b/My%20Clip.mp4?X-Amz-Signature=a/b", 1, "My Clip.mp4"],
+    ["https://s3.example/vod/hls/master.m3u8", 2, "hls/master.m3u8"],
+    ["s3://vod/100%.mp4", 1, "100%.mp4"],
+  ])("names the file at %s by the last %d names of the path", (url, parts, name) => {
+    expect(endOf(url, parts)).toBe(name);
   });
 
   it("counts the outputs that were not skipped", () => {

@@ -3,6 +3,7 @@ import type { Job, JobEvent, Output } from "../../client/index.ts";
 import { timeOf } from "../core/format.ts";
 
 const DONE: readonly string[] = ["video.encoded", "image.created", "httpstream.packaged"] satisfies Output["status"][];
+export const isDone = ({ status }: Pick<Output, "status">): boolean => DONE.includes(status);
 
 export const isEnded = ({ status }: Pick<Job, "status">): boolean => status !== "job.starting";
 
@@ -29,6 +30,16 @@ export function nameOf({ id, input }: Pick<Job, "id" | "input">): { readonly nam
   return last === "" ? { name: place || id, place: "" } : { name: last, place };
 }
 
+/** The last `parts` names of a URL's path: by default, the name of the file. */
+export const endOf = (url: string, parts = 1): string =>
+  decoded(
+    url
+      .replace(/[?#].*/s, "")
+      .split("/")
+      .slice(-parts)
+      .join("/"),
+  );
+
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -40,7 +51,7 @@ function decoded(text: string): string {
 /** Counts finished outputs, and all outputs without skipped outputs. */
 export function outputsOf({ outputs }: Pick<Job, "outputs">): { readonly done: number; readonly total: number } {
   const wanted = outputs.filter(({ status }) => !status.endsWith(".skipped"));
-  return { done: wanted.filter(({ status }) => DONE.includes(status)).length, total: wanted.length };
+  return { done: wanted.filter(isDone).length, total: wanted.length };
 }
 
 /** The error of the input, or the first error of an output. */

@@ -26,6 +26,8 @@ let overrides: Partial<Job> | null;
 let streamError: object | null;
 /** The metadata of outputs. */
 let outputs: readonly object[] = [];
+/** The metadata of the source. */
+let input: object = {};
 let running: readonly object[] = [];
 let timer: ReturnType<typeof setInterval>;
 const complaints: string[] = [];
@@ -88,7 +90,7 @@ beforeAll(async () => {
       ],
     })),
     "POST /v2/jobs/:id/notifications/:n/replay": () => ({ response: { delivered: true, status: 204, seconds: 0.1 } }),
-    "GET /v2/metadata/jobs/:id": () => ({ job_id: job.id, metadata: { input: {}, outputs } }),
+    "GET /v2/metadata/jobs/:id": () => ({ job_id: job.id, metadata: { input, outputs } }),
     "DELETE /v2/jobs/:id": () => {
       overrides = { status: "job.aborted", completed_at: job.job(Date.now()).created_at };
       return jobNow();
@@ -110,6 +112,7 @@ beforeEach(async () => {
   overrides = null;
   streamError = null;
   outputs = [];
+  input = {};
   running = [];
   complaints.length = 0;
   fake.requests.length = 0;
@@ -290,7 +293,6 @@ describe("the page of a job", () => {
     await open(SMALL, 0);
     await page.getByRole("tab", { name: "Commands" }).waitFor({ state: "detached" });
     await page.getByRole("tab", { name: "Request", selected: true }).waitFor();
-    expect(await page.locator(".tl").count()).toBe(0);
     const text = await page.locator("main").textContent();
     expect(text).toMatch(/mp4: The storage denied access.*Correct the storage.*storage_denied/);
     expect(text?.match(/The storage denied access/g)).toHaveLength(1);
@@ -299,6 +301,34 @@ describe("the page of a job", () => {
     await page.locator(".follow-live").waitFor();
     await page.locator(".failures").waitFor({ state: "detached" });
     expect(fake.requests.some((request) => request.startsWith("POST") && request.endsWith("/retry"))).toBe(true);
+  });
+
+  it("answers with the source and the sizes of the outputs when a job has ended, and then with its course", async () => {
+    const file = (codec_name: string, width: number, height: number, size: string) => ({
+      streams: [{ codec_type: "video", codec_name, width, height, avg_frame_rate: "25/1" }],
+      format: { duration: "60", size },
+    });
+    input = file("prores", 1920, 1080, "8000000");
+    outputs = [{ mp4: file("h264", 1280, 720, "2000000") }];
+    const url = `${fake.url}/vod/My%20clip.mp4`;
+    overrides = {
+      status: "job.completed",
+      completed_at: "2026-11-23 02:00:09 +0000",
+      speed: 7.5,
+      outputs: [{ key: "mp4", type: "video", format: "mp4", status: "video.encoded", url }],
+    };
+    await open(SMALL, 200);
+    const source = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: "Source" }) });
+    await source.getByText("ProRes 1920×1080 · 25 fps").waitFor();
+    expect(await page.locator(".size").allTextContents()).toEqual(["8 MB", "2 MB25 % of the source"]);
+    const widths = await page.locator(".size > .bar").evaluateAll((bars) => bars.map(({ clientWidth }) => clientWidth));
+    expect(widths[0]).toBe(4 * (widths[1] ?? 0));
+    expect(await source.locator("img").count()).toBe(0);
+    expect(await page.getByRole("link", { name: "My clip.mp4" }).getAttribute("href")).toBe(url);
+    expect(await page.locator("main h2").allTextContents()).toEqual(["Outputs", "Timeline"]);
+    await page.getByText("Encoded at 7.5× real time").waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    expect(complaints).toEqual([]);
   });
 
   it("asks before it cancels a job", async () => {

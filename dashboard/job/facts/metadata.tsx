@@ -1,22 +1,17 @@
 // ffprobe's data about the input and the outputs, as a tree and as JSON.
 import { useState } from "preact/hooks";
 import type { JobMetadata } from "../../../client/index.ts";
-import { copra } from "../../core/service.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { Button } from "../../parts/controls/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
-import { useResource } from "../../parts/use-resource.ts";
+import type { Resource } from "../../parts/use-resource.ts";
 
-/** Reads the metadata again when `changes` changes: it names the events that may add metadata. */
-export function Metadata({ id, changes }: { readonly id: string; readonly changes: string }) {
-  const metadata = useResource((signal) => copra.jobs.metadata(id, undefined, { signal }), [id, changes]);
-  return (
-    <Loaded of={metadata} what="the metadata">
-      {(value) => <Shown value={value} />}
-    </Loaded>
-  );
-}
+export const Metadata = ({ of }: { readonly of: Resource<JobMetadata> }) => (
+  <Loaded of={of} what="the metadata">
+    {(value) => <Shown value={value} />}
+  </Loaded>
+);
 
 function Shown({ value }: { readonly value: JobMetadata }) {
   const [isRaw, showRaw] = useState(false);

@@ -11,7 +11,7 @@ export const Request = ({ view }: { readonly view: Resource<RequestView> }) => (
     {({ request, left_out }) => (
       <div class="stack">
         <div class="row">
-          <Link class="button primary" to={`/new${hashOfRequest(request)}`}>
+          <Link class="button" to={`/new${hashOfRequest(request)}`}>
             Edit and send again
           </Link>
           {left_out.length > 0 && (

@@ -16,12 +16,11 @@ import { report, toastError } from "../../parts/overlays/toasts.tsx";
 import { Progress } from "../../parts/progress.tsx";
 import { Status } from "../../parts/status.tsx";
 import { adviceFor } from "../failures/advice.ts";
-import type { FollowState, LiveJob, Tasks } from "../live/live-job.ts";
-import { Figures } from "./figures.tsx";
+import type { FollowState, LiveJob } from "../live/live-job.ts";
 
-type Props = { readonly live: LiveJob; readonly job: Job; readonly tasks: Tasks; readonly endsMs: number | null };
+type Props = { readonly live: LiveJob; readonly job: Job };
 
-export function JobHeader({ live, job, tasks, endsMs }: Props) {
+export function JobHeader({ live, job }: Props) {
   const { name, place } = nameOf(job);
   return (
     <header class="stack tight job-head">
@@ -59,7 +58,6 @@ export function JobHeader({ live, job, tasks, endsMs }: Props) {
           </div>
         </div>
       )}
-      <Figures job={job} book={tasks === "gone" || tasks === undefined ? null : tasks} endsMs={endsMs} />
     </header>
   );
 }
@@ -72,7 +70,7 @@ const mayHelp = ({ status, input, outputs }: Job): boolean =>
   status === "job.aborted" ||
   [input, ...outputs].every(({ error_code }) => error_code === undefined || adviceFor(error_code).mayRetry);
 
-function Actions({ live, job }: { readonly live: LiveJob; readonly job: Job }) {
+function Actions({ live, job }: Props) {
   const isRunning = job.completed_at === null;
   const mayRetry = job.status === "job.failed" || job.status === "job.aborted";
   const change = async (done: string, call: Promise<Job>): Promise<void> => {

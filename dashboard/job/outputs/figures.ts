@@ -1,6 +1,6 @@
 // ffprobe's findings about an output, in a few words.
 import type { HttpStreamMetadata, LoudnessMetadata, MediaMetadata } from "../../../client/index.ts";
-import { bitrate, bytes, duration } from "../../core/format.ts";
+import { bitrate, duration } from "../../core/format.ts";
 import { frameRateOf } from "../../core/frame-rate.ts";
 
 type Stream = MediaMetadata["streams"][number];
@@ -69,7 +69,14 @@ function textOf(text: string | undefined, format: (value: number) => string): st
   return value === null ? null : format(value);
 }
 
-/** Tracks, length, size and bitrate of a file. */
+/** The bytes of a file, or of a stream's packages together; null if unknown. */
+export function sizeOf(metadata: MediaMetadata | HttpStreamMetadata): number | null {
+  const { hls, dash }: Partial<HttpStreamMetadata> = metadata;
+  const sizes = (hls || dash ? [hls, dash] : [metadata]).flatMap((file) => numberOf(file?.format.size) ?? []);
+  return sizes.length === 0 ? null : sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** Tracks, length and bitrate of a file. */
 export function fileFigures(metadata: MediaMetadata): Figure[] {
   const video = mainVideo(metadata);
   const audio = metadata.streams.filter(({ codec_type }) => codec_type === "audio");
@@ -78,7 +85,6 @@ export function fileFigures(metadata: MediaMetadata): Figure[] {
     ["Video", video ? videoText(video) : null],
     ["Audio", audio.map(audioText).join(", ") || null],
     ["Length", textOf(format.duration, duration)],
-    ["Size", textOf(format.size, bytes)],
     ["Bitrate", textOf(format.bit_rate, bitrate)],
   ]);
 }
@@ -92,7 +98,7 @@ export const loudnessFigures = (mixes: readonly LoudnessMetadata[] = []): Figure
     return [name, `${output.integrated.toFixed(1).replace("-", "−")} LUFS${gain}`];
   });
 
-/** The variants of a stream, and its size. */
+/** The variants of a stream. */
 export function streamFigures({ hls, dash }: HttpStreamMetadata): Figure[] {
   const manifest = hls ?? dash;
   if (!manifest) return [];
@@ -103,12 +109,10 @@ export function streamFigures({ hls, dash }: HttpStreamMetadata): Figure[] {
   });
   const audio = manifest.streams.find(({ codec_type }) => codec_type === "audio");
   const [first] = manifest.streams.filter(({ codec_type }) => codec_type === "video");
-  const sizes = [hls, dash].flatMap((manifest) => numberOf(manifest?.format.size) ?? []);
   return known([
     ["Variants", [...new Set(rungs)].join(" · ") || null],
     ["Video", first ? `${nameOf(first)}${shortRate(frameRateOf(first))}` : null],
     ["Audio", audio ? audioText(audio) : null],
     ["Length", textOf(manifest.format.duration, duration)],
-    ["Size", sizes.length > 0 ? bytes(sizes.reduce((sum, size) => sum + size, 0)) : null],
   ]);
 }

@@ -1,8 +1,9 @@
 // An output in the list: its name, figures and actions.
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Output, QualityMetadata } from "../../../client/index.ts";
 import { duration } from "../../core/format.ts";
-import { fractionOf } from "../../jobs/rows.ts";
+import { endOf, fractionOf } from "../../jobs/rows.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Facts } from "../../parts/facts.tsx";
@@ -15,6 +16,7 @@ import { isHttp, type Playable } from "./playable.ts";
 
 type Props = {
   readonly output: Output;
+  readonly size: ComponentChildren;
   readonly figures: readonly Figure[];
   /** The quality, if it was measured. */
   readonly quality: QualityMetadata | undefined;
@@ -24,29 +26,33 @@ type Props = {
   readonly compare: ((playable: Playable) => void) | null;
 };
 
-export function OutputItem({ output, figures, quality, playables, play, compare }: Props) {
+export function OutputItem({ output, size, figures, quality, playables, play, compare }: Props) {
   const { key, format, status, progress, note, live } = output;
   const [first] = playables;
   const isRunning = /encoding|processing|packaging|queued/.test(status) && progress !== undefined;
   return (
     <>
       <div class="output-title">
-        <h3 class="mono">{key}</h3>
-        {format !== key && <span class="mono muted">{format}</span>}
-        <Status status={status} />
+        <div class="row">
+          <h3 class="mono">{key}</h3>
+          {format !== key && <span class="mono muted">{format}</span>}
+          <Status status={status} />
+        </div>
+        {size}
         {isRunning && <Progress value={fractionOf({ progress })} label={`Progress of ${key}`} />}
         {live && <span class="chip">{duration(live.seconds)} can be played</span>}
-        <span class="spring" />
-        {playables.map((playable) => (
-          <Button
-            key={playable.id}
-            icon="play"
-            text={playables.length > 1 ? `Play ${nameOf(playable)}` : "Play"}
-            of={key}
-            onClick={() => play(playable)}
-          />
-        ))}
-        {compare && first && <Button text="Compare" of={key} onClick={() => compare(first)} />}
+        <div class="row spring">
+          {playables.map((playable) => (
+            <Button
+              key={playable.id}
+              icon="play"
+              text={playables.length > 1 ? `Play ${nameOf(playable)}` : "Play"}
+              of={key}
+              onClick={() => play(playable)}
+            />
+          ))}
+          {compare && first && <Button text="Compare" of={key} onClick={() => compare(first)} />}
+        </div>
       </div>
       {note !== undefined && <p class="detail">{note}</p>}
       {figures.length > 0 && <Facts look="figures" facts={figures} />}
@@ -72,18 +78,22 @@ function Links({ output: { url, urls = [], type } }: { readonly output: Output }
         ? texts.filter((text) => text.endsWith(".vtt") || !isHttp(text))
         : texts;
   if (links.length === 0) return null;
+  // Playlists of a stream often have the same name, in a folder each.
+  const nameOfLink = (link: string): string => endOf(link, links.length > 1 ? 2 : 1);
   return (
     <ul class="links">
       {links.map((link) => (
         <li key={link}>
           {isHttp(link) ? (
-            <a href={link} target="_blank" rel="noreferrer" class="mono ellipsis">
-              {link}
+            <a href={link} target="_blank" rel="noreferrer" class="ellipsis" title={link}>
+              {nameOfLink(link)}
             </a>
           ) : (
-            <span class="mono ellipsis">{link}</span>
+            <span class="ellipsis" title={link}>
+              {nameOfLink(link)}
+            </span>
           )}
-          <CopyButton text={link} label="Copy" />
+          <CopyButton text={link} label="Copy the URL" />
         </li>
       ))}
     </ul>

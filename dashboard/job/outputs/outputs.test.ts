@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Job, JobMetadata, Output } from "../../../client/index.ts";
 import { bucketRule } from "./bucket-rule.ts";
-import { fileFigures, loudnessFigures, streamFigures } from "./figures.ts";
+import { fileFigures, loudnessFigures, sizeOf, streamFigures } from "./figures.ts";
 import { isSource, localSource, paramsOf, playablesOf, sourceOf, withOffset } from "./playable.ts";
 
 const S3 = "https://bucket.s3.example/vod";
@@ -116,7 +116,6 @@ it("describes ffprobe's figures in words", () => {
     ["Video", "H.264 1280×720 · 29.97 fps"],
     ["Audio", "AAC stereo · 48 kHz"],
     ["Length", "1 min 1 s"],
-    ["Size", "7.5 MB"],
     ["Bitrate", "992 kbit/s"],
   ]);
   const tags = { variant_bitrate: "2500000" };
@@ -127,9 +126,17 @@ it("describes ffprobe's figures in words", () => {
     ["Video", "H.264 · 29.97 fps"],
     ["Audio", "AAC stereo · 48 kHz"],
     ["Length", "1 min"],
-    ["Size", "3 MB"],
   ]);
   expect(fileFigures({ streams: [], format: {} })).toEqual([]);
+});
+
+it("adds the sizes of a stream's packages", () => {
+  const dash = { format: { size: "2000000" } };
+  expect([file, { ...file, hls: file, dash }, { format: {} }].map((media) => sizeOf(media as never))).toEqual([
+    7_500_000,
+    9_500_000,
+    null,
+  ]);
 });
 
 it.each([

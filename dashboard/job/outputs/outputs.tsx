@@ -1,14 +1,16 @@
 // The outputs of a job: their figures, links, players and images.
 import { useEffect, useState } from "preact/hooks";
 import type { Job, Output } from "../../../client/index.ts";
+import { short } from "../../core/format.ts";
 import { useKeys } from "../../core/keyboard.ts";
 import { copra } from "../../core/service.ts";
 import { Card } from "../../parts/card.tsx";
 import { Button } from "../../parts/controls/button.tsx";
 import { useResource } from "../../parts/use-resource.ts";
-import { type Figure, fileFigures, loudnessFigures, streamFigures } from "./figures.ts";
+import { type Figure, fileFigures, loudnessFigures, sizeOf, streamFigures } from "./figures.ts";
 import { OutputItem } from "./output-item.tsx";
 import {
+  inputOf,
   type Known,
   metadataOf,
   type Playable,
@@ -19,12 +21,14 @@ import {
   withOffset,
 } from "./playable.ts";
 import { Player } from "./player.tsx";
+import { Size, Source } from "./source.tsx";
 import "./outputs.css";
 
 type Props = {
   readonly job: Job;
   /** Undefined until the request has been read, or if it is no longer kept. */
   readonly request: Known["request"];
+  readonly metadata: Known["metadata"];
 };
 
 /**
@@ -32,14 +36,16 @@ type Props = {
  */
 type Shown = { readonly first: Playable | null; readonly last: Playable; readonly compares: boolean };
 
-export function Outputs({ job, request }: Props) {
-  const done = job.outputs.filter(({ status }) => /\.(encoded|created|packaged)$/.test(status)).length;
-  const metadata = useResource(
-    (signal) => (done === 0 ? Promise.resolve(undefined) : copra.jobs.metadata(job.id, undefined, { signal })),
-    [job.id, done],
-  );
-  const upload = useUploadUrl(job);
-  const known: Known = { request, metadata: metadata.value?.metadata, uploadUrl: upload };
+export function Outputs({ job, request, metadata }: Props) {
+  const known: Known = { request, metadata, uploadUrl: useUploadUrl(job) };
+  const input = inputOf(known);
+  const sourceSize = input ? sizeOf(input) : null;
+  const sizes = job.outputs.map((output) => {
+    const found = metadataOf(output, known);
+    return found ? sizeOf(found) : null;
+  });
+  const largest = Math.max(...sizes.map(Number), Number(sourceSize));
+  const sizeBar = (size: number | null) => size !== null && <Size size={size} source={sourceSize} largest={largest} />;
   const [playing, show] = useState<Shown | null>(null);
   const all = playablesOf(job, known);
   const source = sourceOf(job, known);
@@ -58,11 +64,14 @@ export function Outputs({ job, request }: Props) {
     },
     "Outputs",
   );
-  const compareButton = first && playing === null && (
-    <Button text="Compare with the source" onClick={() => compare(first)} />
+  const actions = (
+    <>
+      {job.speed !== undefined && <p class="muted">Encoded at {short(job.speed)}× real time</p>}
+      {first && playing === null && <Button text="Compare with the source" onClick={() => compare(first)} />}
+    </>
   );
   return (
-    <Card title="Outputs" class="outputs" actions={compareButton}>
+    <Card title="Outputs" class="outputs" actions={actions}>
       {playing && (
         <Player
           {...playing}
@@ -73,10 +82,12 @@ export function Outputs({ job, request }: Props) {
         />
       )}
       <ul class="output-list">
-        {job.outputs.map((output) => (
+        {input && <Source job={job} input={input} size={sizeBar(sourceSize)} />}
+        {job.outputs.map((output, at) => (
           <li key={output.key}>
             <OutputItem
               output={output}
+              size={sizeBar(sizes[at] ?? null)}
               figures={figuresOf(output, known)}
               quality={metadataOf(output, known)?.quality}
               playables={playablesOfOutput(job, output, known)}

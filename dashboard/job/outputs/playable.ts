@@ -71,12 +71,15 @@ export function playlistsOf({ urls = [], live }: Output): { format: "hls" | "das
 /** The id of the upload that is the source of the job; null for another source. */
 export const uploadOf = ({ input }: Job): string | null => /^upload:\/\/([^/]+)/.exec(input.source ?? "")?.[1] ?? null;
 
+/** The metadata of the source, once it has been inspected. */
+export const inputOf = ({ metadata }: Known): MediaMetadata | undefined =>
+  metadata?.input && "streams" in metadata.input ? (metadata.input as MediaMetadata) : undefined;
+
 /** The source, if a browser might read it; null if it has no URL. */
-export function sourceOf(job: Job, { metadata, uploadUrl }: Known): Playable | null {
-  const url = uploadOf(job) === null ? job.input.source : uploadUrl;
+export function sourceOf(job: Job, known: Known): Playable | null {
+  const url = uploadOf(job) === null ? job.input.source : known.uploadUrl;
   if (!isHttp(url)) return null;
-  const input = metadata?.input && "streams" in metadata.input ? (metadata.input as MediaMetadata) : undefined;
-  const medium: Medium = { kind: "file", source: url, label: "source", offset: 0, ...factsOf(input) };
+  const medium: Medium = { kind: "file", source: url, label: "source", offset: 0, ...factsOf(inputOf(known)) };
   return { id: SOURCE, medium, thumbnails: null };
 }
 

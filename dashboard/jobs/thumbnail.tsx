@@ -1,0 +1,29 @@
+// The picture of a job: the first of its own images that the browser could read.
+import { signal } from "@preact/signals";
+import type { Job } from "../../client/index.ts";
+import { thumbnailOf } from "./rows.ts";
+
+/** Private buckets do not serve images. */
+const unreadable = signal<ReadonlySet<string>>(new Set());
+
+export function pictureOf(job: Job): string | undefined {
+  const url = thumbnailOf(job);
+  return url === undefined || unreadable.value.has(url) ? undefined : url;
+}
+
+export function Thumbnail({ job }: { readonly job: Job }) {
+  const url = pictureOf(job);
+  if (url === undefined) return null;
+  return (
+    <img
+      class="thumbnail"
+      src={url}
+      alt=""
+      loading="lazy"
+      decoding="async"
+      onError={() => {
+        unreadable.value = new Set([...unreadable.peek(), url]);
+      }}
+    />
+  );
+}
