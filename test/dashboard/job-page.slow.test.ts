@@ -294,7 +294,7 @@ describe("the page of a job", () => {
     await page.getByRole("tab", { name: "Commands" }).waitFor({ state: "detached" });
     await page.getByRole("tab", { name: "Request", selected: true }).waitFor();
     const text = await page.locator("main").textContent();
-    expect(text).toMatch(/mp4: The storage denied access.*Correct the storage.*storage_denied/);
+    expect(text).toMatch(/mp4: The storage denied access.*Correct the storage: Edit and send again.*storage_denied/);
     expect(text?.match(/The storage denied access/g)).toHaveLength(1);
     expect(await page.locator(".page-head .primary").allTextContents()).toEqual(["Edit and send again"]);
     await page.keyboard.press("r");

@@ -1,7 +1,7 @@
 // The reasons why a job or some of its outputs failed, with advice.
 import type { Job } from "../../../client/index.ts";
 import { Icon } from "../../parts/icon.tsx";
-import { adviceFor, isUploaded } from "./advice.ts";
+import { adviceFor } from "./advice.ts";
 
 type Failure = { readonly what: string; readonly error: string; readonly code: string | undefined };
 
@@ -43,7 +43,7 @@ export function Failures({ job }: { readonly job: Job }) {
             <p>
               <strong>{whats.join(", ")}</strong>: {error}
             </p>
-            <p>{adviceFor(code, isUploaded(job.input)).text}</p>
+            <p>{adviceFor(code).text}</p>
             {code !== undefined && <p class="detail mono">{code}</p>}
           </div>
         </div>

@@ -69,11 +69,11 @@ function textOf(text: string | undefined, format: (value: number) => string): st
   return value === null ? null : format(value);
 }
 
-/** The bytes of a file, or of a stream's packages together; null if unknown. */
-export function sizeOf(metadata: MediaMetadata | HttpStreamMetadata): number | null {
-  const { hls, dash }: Partial<HttpStreamMetadata> = metadata;
-  const sizes = (hls || dash ? [hls, dash] : [metadata]).flatMap((file) => numberOf(file?.format.size) ?? []);
-  return sizes.length === 0 ? null : sizes.reduce((sum, size) => sum + size, 0);
+/** The bytes of a file, or of a stream's packages together; 0 if unknown. */
+export function sizeOf(metadata: MediaMetadata | HttpStreamMetadata | undefined): number {
+  const { hls, dash }: Partial<HttpStreamMetadata> = metadata ?? {};
+  const files = hls || dash ? [hls, dash] : [metadata];
+  return files.reduce((sum, file) => sum + (numberOf(file?.format.size) ?? 0), 0);
 }
 
 /** Tracks, length and bitrate of a file. */

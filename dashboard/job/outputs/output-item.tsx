@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Output, QualityMetadata } from "../../../client/index.ts";
-import { duration } from "../../core/format.ts";
+import { bytes, duration, short } from "../../core/format.ts";
 import { endOf, fractionOf } from "../../jobs/rows.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { CopyButton } from "../../parts/copy-button.tsx";
@@ -62,6 +62,18 @@ export function OutputItem({ output, size, figures, quality, playables, play, co
     </>
   );
 }
+
+/** In bytes. `of`: the source, or 0 if unknown; `largest`: the whole bar. */
+type SizeProps = { readonly size: number; readonly of: number; readonly largest: number };
+
+/** A size as a bar in proportion to the job's other sizes, and as text. */
+export const Size = ({ size, of, largest }: SizeProps) => (
+  <span class="size">
+    <span class="bar" style={{ "--share": size / largest }} aria-hidden="true" />
+    {bytes(size)}
+    {of > 0 && of !== size && <span class="muted">{short((100 * size) / of)} % of the source</span>}
+  </span>
+);
 
 const nameOf = ({ medium: { kind, source } }: Playable): string =>
   kind === "dash" ? "DASH" : `HLS${typeof source === "string" && /\/dash\//.test(source) ? " (fMP4)" : ""}`;

@@ -4,11 +4,13 @@ import type { Job, Output } from "../../../client/index.ts";
 import { short } from "../../core/format.ts";
 import { useKeys } from "../../core/keyboard.ts";
 import { copra } from "../../core/service.ts";
+import { Thumbnail } from "../../jobs/thumbnail.tsx";
 import { Card } from "../../parts/card.tsx";
 import { Button } from "../../parts/controls/button.tsx";
+import { Facts } from "../../parts/facts.tsx";
 import { useResource } from "../../parts/use-resource.ts";
 import { type Figure, fileFigures, loudnessFigures, sizeOf, streamFigures } from "./figures.ts";
-import { OutputItem } from "./output-item.tsx";
+import { OutputItem, Size } from "./output-item.tsx";
 import {
   inputOf,
   type Known,
@@ -21,7 +23,6 @@ import {
   withOffset,
 } from "./playable.ts";
 import { Player } from "./player.tsx";
-import { Size, Source } from "./source.tsx";
 import "./outputs.css";
 
 type Props = {
@@ -39,13 +40,8 @@ type Shown = { readonly first: Playable | null; readonly last: Playable; readonl
 export function Outputs({ job, request, metadata }: Props) {
   const known: Known = { request, metadata, uploadUrl: useUploadUrl(job) };
   const input = inputOf(known);
-  const sourceSize = input ? sizeOf(input) : null;
-  const sizes = job.outputs.map((output) => {
-    const found = metadataOf(output, known);
-    return found ? sizeOf(found) : null;
-  });
-  const largest = Math.max(...sizes.map(Number), Number(sourceSize));
-  const sizeBar = (size: number | null) => size !== null && <Size size={size} source={sourceSize} largest={largest} />;
+  const largest = Math.max(sizeOf(input), ...job.outputs.map((output) => sizeOf(metadataOf(output, known))));
+  const sizeBar = (size: number) => size > 0 && <Size size={size} of={sizeOf(input)} largest={largest} />;
   const [playing, show] = useState<Shown | null>(null);
   const all = playablesOf(job, known);
   const source = sourceOf(job, known);
@@ -82,12 +78,21 @@ export function Outputs({ job, request, metadata }: Props) {
         />
       )}
       <ul class="output-list">
-        {input && <Source job={job} input={input} size={sizeBar(sourceSize)} />}
-        {job.outputs.map((output, at) => (
+        {input && (
+          <li class="source">
+            <Thumbnail job={job} />
+            <div class="output-title">
+              <h3>Source</h3>
+              {sizeBar(sizeOf(input))}
+            </div>
+            <Facts look="figures" facts={fileFigures(input)} />
+          </li>
+        )}
+        {job.outputs.map((output) => (
           <li key={output.key}>
             <OutputItem
               output={output}
-              size={sizeBar(sizes[at] ?? null)}
+              size={sizeBar(sizeOf(metadataOf(output, known)))}
               figures={figuresOf(output, known)}
               quality={metadataOf(output, known)?.quality}
               playables={playablesOfOutput(job, output, known)}
