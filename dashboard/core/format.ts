@@ -49,7 +49,7 @@ export function percent(fraction: Maybe): string {
 }
 
 /** The length of a period between two times of the API, which have whole seconds. */
-export const took = (seconds: number): string => (seconds < 1 ? "less than 1 s" : duration(seconds));
+export const took = (seconds: number): string => (seconds < 1 ? "< 1 s" : duration(seconds));
 
 /** Seconds as `340 ms`, `8.2 s`, `34 s`, `3 min 5 s`, `2 h 5 min`, `3 d 4 h`. */
 export function duration(seconds: Maybe): string {

@@ -1,5 +1,5 @@
 // The page of one job.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Job } from "../../client/index.ts";
 import { timeOf } from "../core/format.ts";
 import { useKeys } from "../core/keyboard.ts";
@@ -21,8 +21,9 @@ import { Figures } from "./header/figures.tsx";
 import { JobHeader } from "./header/job-header.tsx";
 import { endEstimate } from "./live/estimate.ts";
 import { type LiveJob, type Tasks, useLiveJob } from "./live/live-job.ts";
+import type { TaskBook } from "./live/task-book.ts";
 import { Outputs } from "./outputs/outputs.tsx";
-import { barsOf, runsOf } from "./timeline/bars.ts";
+import { type Bar, barsOf, runsOf } from "./timeline/bars.ts";
 import { Timeline } from "./timeline/timeline.tsx";
 import "./job.css";
 
@@ -61,6 +62,7 @@ function Shown({ live, job }: { readonly live: LiveJob; readonly job: Job }) {
   const changes = `${job.status} ${job.outputs.map(({ status }) => status).join(" ")}`;
   const commands = useResource((signal) => copra.jobs.commands(id, { signal }), [id, changes]);
   const request = useResource((signal) => copra.jobs.request(id, { signal }), [id]);
+  const bars = useMemo(() => (isBook(tasks) ? barsOf(tasks, runsOf([])) : []), [tasks]);
   const done = job.outputs.filter(isDone).length;
   const metadata = useResource(
     (signal) => copra.jobs.metadata(id, undefined, { signal }),
@@ -72,11 +74,11 @@ function Shown({ live, job }: { readonly live: LiveJob; readonly job: Job }) {
     job.completed_at === null ? endEstimate(live.samples.value, timeOf(job.created_at), serviceNow()) : null;
   const course = (
     <>
-      <Figures job={job} book={tasks === "gone" || tasks === undefined ? null : tasks} endsMs={endsMs} />
+      <Figures job={job} book={isBook(tasks) ? tasks : null} endsMs={endsMs} />
       {tasks === "gone" && (
         <p class="notice">The tasks, commands and request of this job are no longer kept. Its outputs are.</p>
       )}
-      {tasks !== "gone" && tasks !== undefined && (
+      {isBook(tasks) && bars.length > 0 && (
         <Timeline
           job={job}
           book={tasks}
@@ -95,10 +97,20 @@ function Shown({ live, job }: { readonly live: LiveJob; readonly job: Job }) {
       {!hadEnded && course}
       <Outputs job={job} request={request.value?.request} metadata={metadata.value?.metadata} />
       {hadEnded && course}
-      <Facts live={live} job={job} commands={commands} request={request} metadata={metadata} changes={changes} />
+      <Facts
+        live={live}
+        job={job}
+        bars={bars}
+        commands={commands}
+        request={request}
+        metadata={metadata}
+        changes={changes}
+      />
     </div>
   );
 }
+
+const isBook = (tasks: Tasks): tasks is TaskBook => tasks !== "gone" && tasks !== undefined;
 
 /** Seconds of a stream that players can play while it is encoded; null: no such stream. */
 function playableSeconds({ outputs }: Job): number | null {
@@ -109,13 +121,14 @@ function playableSeconds({ outputs }: Job): number | null {
 type FactsProps = {
   readonly live: LiveJob;
   readonly job: Job;
+  readonly bars: readonly Bar[];
   readonly commands: Parameters<typeof Commands>[0]["list"];
   readonly request: Parameters<typeof Request>[0]["view"];
   readonly metadata: Parameters<typeof Metadata>[0]["of"];
   readonly changes: string;
 };
 
-function Facts({ live, job, commands, request, metadata, changes }: FactsProps) {
+function Facts({ live, job, bars, commands, request, metadata, changes }: FactsProps) {
   const { id } = job;
   const tab = query.value.get("tab");
   const isOver = job.completed_at !== null;
@@ -129,14 +142,12 @@ function Facts({ live, job, commands, request, metadata, changes }: FactsProps) 
     ),
     "Job",
   );
-  const tasks = live.tasks.value;
-  const bars = () => (tasks === "gone" || tasks === undefined ? [] : barsOf(tasks, runsOf([])));
   return (
     <Tabs tabs={tabs} chosen={chosen} choose={choose} label="About the job">
       {chosen === "commands" && <Commands id={id} list={commands} isOver={isOver} />}
       {chosen === "request" && <Request view={request} />}
       {chosen === "notifications" && <Notifications id={id} changes={changes} />}
-      {chosen === "history" && <HistoryList entries={historyOf(job, bars(), live.log.value)} />}
+      {chosen === "history" && <HistoryList entries={historyOf(job, bars, live.log.value)} />}
       {chosen === "metadata" && <Metadata of={metadata} />}
     </Tabs>
   );

@@ -25,28 +25,40 @@ import { TagFields } from "./tag-fields.tsx";
 const TYPING_MS = 300;
 
 export function FilterBar({ view, counts }: { readonly view: View; readonly counts: JobCounts | undefined }) {
+  // On a phone, the fields besides the search are shown on request.
+  const [isOpen, open] = useState(false);
   return (
     <search class="filters">
       <SearchField view={view} />
-      <fieldset class="chips">
-        <legend class="visually-hidden">Status</legend>
-        {STATUSES.map((status) => (
-          <button
-            type="button"
-            key={status}
-            class="filter-chip"
-            aria-pressed={view.statuses.includes(status)}
-            onClick={() => showView(view, { statuses: toggled(view.statuses, status) })}
-          >
-            {STATUS_WORDS[status]}
-            <span class="number muted">{numberOf(counts, status)}</span>
-          </button>
-        ))}
-      </fieldset>
-      <TimeField view={view} />
-      <TagFields tags={view.tags} show={(tags) => showView(view, { tags })} />
-      <SavedViews view={view} />
-      {isFiltered(view) && <Button icon="close" text="Clear" class="quiet" onClick={() => showView(view, NO_FILTER)} />}
+      <Button
+        text={isFiltered({ ...view, q: "" }) ? "Filtered" : "Filters"}
+        class="show-more"
+        aria-expanded={isOpen}
+        onClick={() => open(!isOpen)}
+      />
+      <div class="more" hidden={!isOpen}>
+        <fieldset class="chips">
+          <legend class="visually-hidden">Status</legend>
+          {STATUSES.map((status) => (
+            <button
+              type="button"
+              key={status}
+              class="filter-chip"
+              aria-pressed={view.statuses.includes(status)}
+              onClick={() => showView(view, { statuses: toggled(view.statuses, status) })}
+            >
+              {STATUS_WORDS[status]}
+              <span class="number muted">{numberOf(counts, status)}</span>
+            </button>
+          ))}
+        </fieldset>
+        <TimeField view={view} />
+        <TagFields tags={view.tags} show={(tags) => showView(view, { tags })} />
+        <SavedViews view={view} />
+        {isFiltered(view) && (
+          <Button icon="close" text="Clear" class="quiet" onClick={() => showView(view, NO_FILTER)} />
+        )}
+      </div>
     </search>
   );
 }

@@ -5,18 +5,20 @@ import { Link } from "../parts/controls/link.tsx";
 import { Progress } from "../parts/progress.tsx";
 import { Status } from "../parts/status.tsx";
 import { type ColumnName, column } from "./columns.tsx";
-import { errorOf, fractionOf, isEnded, nameOf, shownStatus } from "./rows.ts";
+import { errorOf, fractionOf, isEnded, nameOf, reasonOf, shownStatus } from "./rows.ts";
 import { Thumbnail } from "./thumbnail.tsx";
 
 type RowProps = {
   readonly job: Job;
   readonly isSelected: boolean;
+  /** True if the list shows above the rows why the job waits. */
+  readonly sharesReason: boolean;
   readonly columns: readonly ColumnName[];
   readonly select: (id: string, isSelected: boolean) => void;
 };
 
 /** Rendered again only when its job, its selection or the columns have changed. */
-export const JobRow = memo(({ job, isSelected, select, columns }: RowProps) => {
+export const JobRow = memo(({ job, isSelected, sharesReason, select, columns }: RowProps) => {
   const { name, place } = nameOf(job);
   return (
     <tr data-id={job.id} class={isSelected ? "selected" : undefined}>
@@ -42,7 +44,7 @@ export const JobRow = memo(({ job, isSelected, select, columns }: RowProps) => {
             {name !== job.id && <span class="mono">{job.id}</span>}
             {place !== "" && !columns.includes("source") && <span class="ellipsis">{place}</span>}
           </span>
-          <Remark job={job} />
+          <Remark job={job} sharesReason={sharesReason} />
         </div>
       </td>
       <td class="state">
@@ -68,7 +70,7 @@ export const JobRow = memo(({ job, isSelected, select, columns }: RowProps) => {
 export const classOf = (name: ColumnName): string => (column(name).isText ? name : `number ${name}`);
 
 /** The reason why a job failed, or why it waits. */
-function Remark({ job }: { readonly job: Job }) {
+function Remark({ job, sharesReason }: Pick<RowProps, "job" | "sharesReason">) {
   const error = errorOf(job);
   if (error !== undefined)
     return (
@@ -76,6 +78,6 @@ function Remark({ job }: { readonly job: Job }) {
         ✕ {error}
       </span>
     );
-  if (job.waiting_for !== undefined) return <span class="remark warn ellipsis">… waits for {job.waiting_for}</span>;
-  return null;
+  if (job.waiting_for === undefined || sharesReason) return null;
+  return <span class="remark warn ellipsis">waits for {reasonOf(job.waiting_for)}</span>;
 }

@@ -3,9 +3,11 @@ import { useCallback, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { Job } from "../../client/index.ts";
 import { useKeys } from "../core/keyboard.ts";
 import { focusedRow, focusRow, moveFocus, rowsOf } from "../core/row-focus.ts";
+import { Icon } from "../parts/icon.tsx";
 import { type ColumnName, column, columnsOf } from "./columns.tsx";
 import type { View } from "./filter.ts";
 import { classOf, JobRow } from "./job-row.tsx";
+import { reasonOf, sharedReasons } from "./rows.ts";
 import { showView } from "./show-view.ts";
 import { pictureOf } from "./thumbnail.tsx";
 
@@ -35,8 +37,15 @@ export function JobTable({ view, jobs, selected, select, isLoading }: TableProps
       opened = focusedRow()?.dataset.id;
     };
   }, []);
+  const shared = sharedReasons(jobs);
   return (
     <div class="card jobs">
+      {[...shared].map(([reason = "", number]) => (
+        <div class="notice warn" key={reason}>
+          <Icon name="warning" />
+          <div>{`${number} of these jobs wait for ${reasonOf(reason)}.`}</div>
+        </div>
+      ))}
       <table
         ref={table}
         class={jobs.some(pictureOf) ? undefined : "imageless"}
@@ -47,7 +56,14 @@ export function JobTable({ view, jobs, selected, select, isLoading }: TableProps
         <Head view={view} columns={columns} jobs={jobs} selected={selected} select={select} />
         <tbody>
           {jobs.map((job) => (
-            <JobRow key={job.id} job={job} isSelected={selected.has(job.id)} select={selectOne} columns={columns} />
+            <JobRow
+              key={job.id}
+              job={job}
+              isSelected={selected.has(job.id)}
+              sharesReason={shared.has(job.waiting_for)}
+              select={selectOne}
+              columns={columns}
+            />
           ))}
         </tbody>
       </table>

@@ -6,7 +6,9 @@ import {
   mergedRows,
   nameOf,
   outputsOf,
+  reasonOf,
   secondsOf,
+  sharedReasons,
   shownStatus,
   thumbnailOf,
   withEvent,
@@ -50,6 +52,11 @@ describe("a row", () => {
     expect(endOf(url, parts)).toBe(name);
   });
 
+  it("shows the start time of a waiting job in the form of other times", () => {
+    expect(reasonOf("2026-12-24 02:00:00 +0000")).toMatch(/^2[345] Dec 2026, \d\d:00:00 /);
+    expect(reasonOf("a node in pool gpu 2")).toBe("a node in pool gpu 2");
+  });
+
   it("counts the outputs that were not skipped", () => {
     const statuses = ["video.encoded", "video.skipped", "video.failed", "httpstream.packaged"] as const;
     expect(outputsOf(job({ outputs: statuses.map((status) => output({ status })) }))).toEqual({ done: 2, total: 3 });
@@ -90,6 +97,11 @@ describe("a row", () => {
 });
 
 describe("rows", () => {
+  it("shares the reasons for which several jobs wait", () => {
+    const jobs = ["gpu", "disk", undefined, "gpu", undefined].map((waiting_for) => job({ waiting_for }));
+    expect([...sharedReasons(jobs)]).toEqual([["gpu", 2]]);
+  });
+
   it("keeps newer progress than the list's, and takes every other status", () => {
     const read = [job({ progress: "0%" }), job({ id: "b", progress: "0%" })];
     expect(mergedRows([job()], read).map(({ progress }) => progress)).toEqual(["40%", "0%"]);

@@ -1,6 +1,6 @@
 // Jobs as rows of a list: their texts and their changes. Pure.
 import type { Job, JobEvent, Output } from "../../client/index.ts";
-import { timeOf } from "../core/format.ts";
+import { dateTime, timeOf } from "../core/format.ts";
 
 const DONE: readonly string[] = ["video.encoded", "image.created", "httpstream.packaged"] satisfies Output["status"][];
 export const isDone = ({ status }: Pick<Output, "status">): boolean => DONE.includes(status);
@@ -12,6 +12,19 @@ export const fractionOf = ({ progress }: Pick<Job, "progress">): number => Numbe
 
 /** The status of an ended job; the state of a job that waits, runs or is being stored. */
 export const shownStatus = ({ status, state }: Pick<Job, "status" | "state">): string => state ?? status;
+
+/** True if a job waits for its time to start, not for a node. */
+export const isTime = (waitingFor: string): boolean => /^\d{4}-\d\d-\d\d /.test(waitingFor);
+
+/** A reason to wait, with its time in the form of other times. */
+export const reasonOf = (waitingFor: string): string => (isTime(waitingFor) ? dateTime(waitingFor) : waitingFor);
+
+/** The reasons for which several jobs wait, each with the number of jobs. */
+export function sharedReasons(jobs: readonly Job[]): ReadonlyMap<string | undefined, number> {
+  const numbers = new Map<string, number>();
+  for (const { waiting_for: reason } of jobs) if (reason) numbers.set(reason, (numbers.get(reason) ?? 0) + 1);
+  return new Map([...numbers].filter(([, number]) => number > 1));
+}
 
 /** The seconds since a node started to work on a job, until now or until its end; null before the first node. */
 export function secondsOf({ started_at, completed_at }: Job, now: number): number | null {

@@ -258,6 +258,55 @@ describe("the list of jobs", () => {
     expect(complaints).toEqual([]);
   });
 
+  it("shows once why several jobs wait, and the id of each", async () => {
+    const waiting = (at: number, waiting_for: string): Job => ({ ...jobAt(at), state: "queued", waiting_for });
+    jobs = [
+      ...[waiting(0, "a node in pool gpu"), waiting(1, "a node in pool gpu")],
+      { ...waiting(2, "a node with libsvtav1"), status: "job.starting", completed_at: null },
+      jobAt(5),
+    ];
+    await open("/");
+    expect(await page.locator(".jobs > .notice").allTextContents()).toEqual([
+      "2 of these jobs wait for a node in pool gpu.",
+    ]);
+    for (const at of [0, 1, 2, 3])
+      await rows()
+        .nth(at)
+        .getByText(jobs[at]?.id ?? "")
+        .waitFor();
+    expect(await rows().locator(".remark").allTextContents()).toEqual([
+      "waits for a node with libsvtav1",
+      "✕ mp4:240p: The disk is full",
+    ]);
+    expect(await page.locator("th.image").isVisible()).toBe(false);
+    expect(await accessibilityProblems(page)).toEqual([]);
+  });
+
+  it("has a column for images if a job has an image that the browser can read", async () => {
+    const image = { key: "jpg", type: "image", format: "jpg", status: "image.created" } as const;
+    jobs = [{ ...jobAt(2), outputs: [{ ...image, urls: [`${fake.url}/image.jpg`] }] }, jobAt(3)];
+    const arrival = Promise.withResolvers<void>();
+    await open("/");
+    await page.route("**/image.jpg", (route) => arrival.promise.then(() => route.abort()));
+    await page.reload();
+    await page.locator("th.image").waitFor();
+    arrival.resolve();
+    await page.locator("th.image").waitFor({ state: "hidden" });
+  });
+
+  it("shows the filters on a phone on request", async () => {
+    jobs = jobs.slice(0, FEW_JOBS);
+    await open("/", { width: 390 });
+    const failed = page.getByRole("button", { name: /^failed/ });
+    expect(await failed.isVisible()).toBe(false);
+    await page.getByRole("button", { name: "Filters" }).click();
+    await failed.click();
+    await page.getByRole("button", { name: "Filtered" }).click();
+    await failed.waitFor({ state: "hidden" });
+    expect(await accessibilityProblems(page)).toEqual([]);
+    expect([await sidewaysPixels(page), complaints]).toEqual([0, []]);
+  });
+
   it("shows jobs that were created during the load, before events arrived", async () => {
     const created = Promise.withResolvers<void>();
     await open("/", { events: created.promise });

@@ -5,7 +5,7 @@ import { useKeys } from "../../core/keyboard.ts";
 import { lastShown, navigate } from "../../core/location.ts";
 import { copra } from "../../core/service.ts";
 import { JobTags } from "../../jobs/job-tags.tsx";
-import { fractionOf, nameOf, shownStatus } from "../../jobs/rows.ts";
+import { fractionOf, isTime, nameOf, reasonOf, shownStatus } from "../../jobs/rows.ts";
 import { hashOfRequest } from "../../new-job/state.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Link } from "../../parts/controls/link.tsx";
@@ -51,7 +51,7 @@ export function JobHeader({ live, job }: Props) {
         <div class="notice warn">
           <Icon name="warning" />
           <div>
-            The job waits for {job.waiting_for}.
+            The job waits for {reasonOf(job.waiting_for)}.
             {isTime(job.waiting_for)
               ? " Cancel works before this time, too."
               : " No node of the last ten minutes has it."}
@@ -61,9 +61,6 @@ export function JobHeader({ live, job }: Props) {
     </header>
   );
 }
-
-/** True if a job waits for its time to start, not for a node. */
-const isTime = (waitingFor: string): boolean => /^\d{4}-\d\d-\d\d /.test(waitingFor);
 
 /** True if a retry may end differently: after a cancellation, or a failure that may be transient. */
 const mayHelp = ({ status, input, outputs }: Job): boolean =>

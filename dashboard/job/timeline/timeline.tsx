@@ -55,7 +55,6 @@ export function Timeline({ job, book, commands, endsMs, playableSeconds }: Props
   before.current = isLive ? steadyPeriod(before.current, needed) : needed;
   const whole = before.current;
   const recent = recentPeriod(whole, nowMs);
-  if (all.length === 0 && !isLive) return null;
   const zeroMs = whole.fromMs;
   const names = width < NARROW ? 0 : NAMES;
   const scale = { ...(showsRecent && recent ? recent : whole), width: Math.max(1, width - names) };
@@ -112,7 +111,6 @@ export function Timeline({ job, book, commands, endsMs, playableSeconds }: Props
             summary={`Timeline: ${summary}. Arrow keys go from attempt to attempt.`}
           />
         )}
-        {bars.length === 0 && <p class="tl-empty muted">{waitText(job)}</p>}
       </div>
       {selected && <AttemptDetails bar={selected} runs={runs} nowMs={nowMs} close={() => select(null)} />}
       <footer>
@@ -122,9 +120,6 @@ export function Timeline({ job, book, commands, endsMs, playableSeconds }: Props
     </Card>
   );
 }
-
-const waitText = ({ waiting_for }: Job): string =>
-  waiting_for === undefined ? "Waiting for a node …" : `Waiting for ${waiting_for} …`;
 
 /** A description of the timeline, in a line. */
 function summaryOf(bars: readonly Bar[], map: ChunkMap | null): string {
