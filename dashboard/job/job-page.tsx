@@ -5,7 +5,6 @@ import { timeOf } from "../core/format.ts";
 import { useKeys } from "../core/keyboard.ts";
 import { lastShown, navigate, query, setQuery } from "../core/location.ts";
 import { copra, serviceNow } from "../core/service.ts";
-import { isDone } from "../jobs/rows.ts";
 import { Loading } from "../parts/loading.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Tabs } from "../parts/tabs.tsx";
@@ -20,8 +19,7 @@ import { Failures } from "./failures/failures.tsx";
 import { Figures } from "./header/figures.tsx";
 import { JobHeader } from "./header/job-header.tsx";
 import { endEstimate } from "./live/estimate.ts";
-import { type LiveJob, type Tasks, useLiveJob } from "./live/live-job.ts";
-import type { TaskBook } from "./live/task-book.ts";
+import { type LiveJob, useLiveJob } from "./live/live-job.ts";
 import { Outputs } from "./outputs/outputs.tsx";
 import { type Bar, barsOf, runsOf } from "./timeline/bars.ts";
 import { Timeline } from "./timeline/timeline.tsx";
@@ -58,30 +56,27 @@ export default function JobPage({ id }: { readonly id: string }) {
 
 function Shown({ live, job }: { readonly live: LiveJob; readonly job: Job }) {
   const { id } = job;
-  const tasks: Tasks = live.tasks.value;
-  const changes = `${job.status} ${job.outputs.map(({ status }) => status).join(" ")}`;
+  const tasks = live.tasks.value;
+  const book = tasks === "gone" || tasks === undefined ? null : tasks;
+  const changes = `${job.status} ${job.input.status} ${job.outputs.map(({ status }) => status).join(" ")}`;
   const commands = useResource((signal) => copra.jobs.commands(id, { signal }), [id, changes]);
   const request = useResource((signal) => copra.jobs.request(id, { signal }), [id]);
-  const bars = useMemo(() => (isBook(tasks) ? barsOf(tasks, runsOf([])) : []), [tasks]);
-  const done = job.outputs.filter(isDone).length;
-  const metadata = useResource(
-    (signal) => copra.jobs.metadata(id, undefined, { signal }),
-    [id, job.input.status, done],
-  );
+  const metadata = useResource((signal) => copra.jobs.metadata(id, undefined, { signal }), [id, changes]);
+  const bars = useMemo(() => (book ? barsOf(book, runsOf([])) : []), [book]);
   // The order stays when the job ends: a player whose frame moves would start again.
   const [hadEnded] = useState(job.completed_at !== null);
   const endsMs =
     job.completed_at === null ? endEstimate(live.samples.value, timeOf(job.created_at), serviceNow()) : null;
   const course = (
     <>
-      <Figures job={job} book={isBook(tasks) ? tasks : null} endsMs={endsMs} />
+      <Figures job={job} book={book} endsMs={endsMs} />
       {tasks === "gone" && (
         <p class="notice">The tasks, commands and request of this job are no longer kept. Its outputs are.</p>
       )}
-      {isBook(tasks) && bars.length > 0 && (
+      {book && bars.length > 0 && (
         <Timeline
           job={job}
-          book={tasks}
+          book={book}
           commands={commands.value?.commands ?? []}
           endsMs={endsMs}
           playableSeconds={playableSeconds(job)}
@@ -109,8 +104,6 @@ function Shown({ live, job }: { readonly live: LiveJob; readonly job: Job }) {
     </div>
   );
 }
-
-const isBook = (tasks: Tasks): tasks is TaskBook => tasks !== "gone" && tasks !== undefined;
 
 /** Seconds of a stream that players can play while it is encoded; null: no such stream. */
 function playableSeconds({ outputs }: Job): number | null {

@@ -3,7 +3,6 @@ import type { Job, JobEvent, Output } from "../../client/index.ts";
 import { dateTime, timeOf } from "../core/format.ts";
 
 const DONE: readonly string[] = ["video.encoded", "image.created", "httpstream.packaged"] satisfies Output["status"][];
-export const isDone = ({ status }: Pick<Output, "status">): boolean => DONE.includes(status);
 
 export const isEnded = ({ status }: Pick<Job, "status">): boolean => status !== "job.starting";
 
@@ -64,7 +63,7 @@ function decoded(text: string): string {
 /** Counts finished outputs, and all outputs without skipped outputs. */
 export function outputsOf({ outputs }: Pick<Job, "outputs">): { readonly done: number; readonly total: number } {
   const wanted = outputs.filter(({ status }) => !status.endsWith(".skipped"));
-  return { done: wanted.filter(isDone).length, total: wanted.length };
+  return { done: wanted.filter(({ status }) => DONE.includes(status)).length, total: wanted.length };
 }
 
 /** The error of the input, or the first error of an output. */

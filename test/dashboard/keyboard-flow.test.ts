@@ -116,5 +116,5 @@ it("encodes the sample clip as the first job of an account", async () => {
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "Try it with a sample" }).press("Enter");
   await page.locator(".job-head .status", { hasText: "completed" }).waitFor({ timeout: 120_000 });
-  await expect.poll(() => page.locator("main img").count()).toBe(3);
+  await expect.poll(() => page.locator(".gallery img").count()).toBe(3);
 });

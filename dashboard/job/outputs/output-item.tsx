@@ -90,21 +90,14 @@ function Links({ output: { url, urls = [], type } }: { readonly output: Output }
         ? texts.filter((text) => text.endsWith(".vtt") || !isHttp(text))
         : texts;
   if (links.length === 0) return null;
-  // Playlists of a stream often have the same name, in a folder each.
-  const nameOfLink = (link: string): string => endOf(link, links.length > 1 ? 2 : 1);
+  // Playlists of a stream may have the same name, in a folder each.
   return (
     <ul class="links">
       {links.map((link) => (
         <li key={link}>
-          {isHttp(link) ? (
-            <a href={link} target="_blank" rel="noreferrer" class="ellipsis" title={link}>
-              {nameOfLink(link)}
-            </a>
-          ) : (
-            <span class="ellipsis" title={link}>
-              {nameOfLink(link)}
-            </span>
-          )}
+          <a {...(isHttp(link) ? { href: link } : {})} target="_blank" rel="noreferrer" class="ellipsis" title={link}>
+            {endOf(link, links.length > 1 ? 2 : 1)}
+          </a>
           <CopyButton text={link} label="Copy the URL" />
         </li>
       ))}
