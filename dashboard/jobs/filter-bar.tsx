@@ -4,6 +4,7 @@ import type { JobCounts } from "../../client/index.ts";
 import { count } from "../core/format.ts";
 import { useKeys } from "../core/keyboard.ts";
 import { Button } from "../parts/controls/button.tsx";
+import { Day } from "../parts/controls/form.tsx";
 import { Select } from "../parts/controls/select.tsx";
 import { Icon } from "../parts/icon.tsx";
 import {
@@ -126,15 +127,14 @@ function TimeField({ view }: { readonly view: View }) {
       <Select label="Created" options={{ ...TIMES, [DAYS]: "Days …" }} value={value} choose={choose} />
       {value === DAYS &&
         (["from", "to"] as const).map((name) => (
-          <label key={name}>
-            <span>{name === "from" ? "From" : "to"}</span>
-            <input
-              type="date"
-              aria-label={name === "from" ? "Created from this day" : "Created until this day"}
+          <span key={name}>
+            {name === "from" ? "From" : "to"}
+            <Day
+              label={name === "from" ? "Created from this day" : "Created until this day"}
               value={view[name]}
-              onChange={(event) => showView(view, { [name]: event.currentTarget.value })}
+              set={(day) => showView(view, { [name]: day })}
             />
-          </label>
+          </span>
         ))}
     </div>
   );

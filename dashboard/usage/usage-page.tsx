@@ -7,6 +7,7 @@ import { account } from "../core/session.ts";
 import { TIERS } from "../core/tiers.ts";
 import { Card } from "../parts/card.tsx";
 import { Button } from "../parts/controls/button.tsx";
+import { Day } from "../parts/controls/form.tsx";
 import { type Fact, Facts } from "../parts/facts.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { useResource } from "../parts/use-resource.ts";
@@ -63,12 +64,11 @@ function RangeChoice({ range, preset }: { readonly range: Range; readonly preset
         ))}
       </fieldset>
       {(["from", "to"] as const).map((name) => (
-        <input
+        <Day
           key={name}
-          type="date"
-          aria-label={name === "from" ? "First day" : "Last day"}
+          label={name === "from" ? "First day" : "Last day"}
           value={range[name]}
-          onChange={(event) => set({ [name]: event.currentTarget.value })}
+          set={(day) => set({ [name]: day })}
         />
       ))}
     </div>

@@ -1,6 +1,7 @@
 // Forms: fields with labels, and the request that a form sends.
 import type { ComponentChildren, InputHTMLAttributes, TargetedInputEvent } from "preact";
 import { useId, useState } from "preact/hooks";
+import { date } from "../../core/format.ts";
 
 type FieldProps = {
   readonly name?: string;
@@ -37,6 +38,15 @@ export function Field({ label, help, children, ...rest }: FieldProps) {
     </div>
   );
 }
+
+type DayProps = { readonly label: string; readonly value: string; readonly set: (day: string) => void };
+
+/** A day, `YYYY-MM-DD` or "". Without the focus, it has the form of other dates instead of the browser's. */
+export const Day = ({ label, value, set }: DayProps) => (
+  <span class="day" data-text={value === "" ? "any day" : date(`${value}T12:00:00`)}>
+    <input type="date" aria-label={label} value={value} onChange={(event) => set(event.currentTarget.value)} />
+  </span>
+);
 
 type CheckProps = {
   readonly label: ComponentChildren;
