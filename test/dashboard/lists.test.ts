@@ -461,6 +461,10 @@ describe("the list of jobs", () => {
     await page.getByRole("combobox", { name: "Created" }).selectOption("Days …");
     await page.getByLabel("Created from this day").fill("2026-11-20");
     await page.getByLabel("Created until this day").fill("2026-11-21");
+    const days = await page
+      .locator(".filters .day")
+      .evaluateAll((all: HTMLElement[]) => all.map(({ dataset }) => dataset.text));
+    expect(days).toEqual(["20 Nov 2026", "21 Nov 2026"]);
     await expect.poll(() => listRequests().at(-1)).toMatch(/created_after=2026-11-.*created_before=2026-11-/);
     expect(new URL(page.url()).search).toBe("?from=2026-11-20&to=2026-11-21");
     await page.getByRole("button", { name: "Clear" }).click();
