@@ -9,7 +9,7 @@ import type { View } from "./filter.ts";
 import { classOf, JobRow } from "./job-row.tsx";
 import { reasonOf, sharedReasons } from "./rows.ts";
 import { showView } from "./show-view.ts";
-import { pictureOf } from "./thumbnail.tsx";
+import { imageOf } from "./thumbnail.tsx";
 
 /** The job whose row had the focus when its page was opened. The row gets the focus again after "back". */
 let opened: string | undefined;
@@ -48,7 +48,7 @@ export function JobTable({ view, jobs, selected, select, isLoading }: TableProps
       ))}
       <table
         ref={table}
-        class={jobs.some(pictureOf) ? undefined : "imageless"}
+        class={jobs.some(imageOf) ? undefined : "imageless"}
         aria-busy={isLoading}
         style={{ "--texts": texts, "--others": columns.length - texts }}
       >

@@ -1,4 +1,4 @@
-// The picture of a job: the first of its own images that the browser could read.
+// The thumbnail of a job: one of its own images, unless the browser could not read it.
 import { signal } from "@preact/signals";
 import type { Job } from "../../client/index.ts";
 import { thumbnailOf } from "./rows.ts";
@@ -6,13 +6,13 @@ import { thumbnailOf } from "./rows.ts";
 /** Private buckets do not serve images. */
 const unreadable = signal<ReadonlySet<string>>(new Set());
 
-export function pictureOf(job: Job): string | undefined {
+export function imageOf(job: Job): string | undefined {
   const url = thumbnailOf(job);
   return url === undefined || unreadable.value.has(url) ? undefined : url;
 }
 
 export function Thumbnail({ job }: { readonly job: Job }) {
-  const url = pictureOf(job);
+  const url = imageOf(job);
   if (url === undefined) return null;
   return (
     <img
