@@ -66,7 +66,8 @@ describe("a row", () => {
     const outputs = [output({}), output({ key: "a", error: "No." }), output({ key: "b", error: "Never." })];
     expect(errorOf(job({ outputs }))).toBe("a: No. (and 1 more)");
     expect(errorOf(job({ outputs, input: { status: "input.failed", error: "Gone." } }))).toBe("Gone.");
-    expect(errorOf(job())).toBeUndefined();
+    const canceled = output({ error: "The job was cancelled", error_code: "cancelled" });
+    for (const none of [[], [canceled]]) expect(errorOf(job({ outputs: none }))).toBeUndefined();
   });
 
   it("shows the middle image of the smallest images that browsers show", () => {

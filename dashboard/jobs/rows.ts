@@ -66,10 +66,10 @@ export function outputsOf({ outputs }: Pick<Job, "outputs">): { readonly done: n
   return { done: wanted.filter(({ status }) => DONE.includes(status)).length, total: wanted.length };
 }
 
-/** The error of the input, or the first error of an output. */
+/** The error of the input, or the first error of an output. The status of a canceled job shows its reason. */
 export function errorOf({ input, outputs }: Pick<Job, "input" | "outputs">): string | undefined {
   if (input.error !== undefined) return input.error;
-  const failed = outputs.filter(({ error }) => error !== undefined);
+  const failed = outputs.filter(({ error, error_code }) => error !== undefined && error_code !== "cancelled");
   const [first] = failed;
   if (first?.error === undefined) return undefined;
   const more = failed.length > 1 ? ` (and ${failed.length - 1} more)` : "";
