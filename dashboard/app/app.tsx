@@ -10,10 +10,10 @@ import { Empty } from "../parts/empty.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { ConfirmDialog } from "../parts/overlays/dialog.tsx";
 import { Problem } from "../parts/problem.tsx";
-import { AccountChoice } from "./account-choice.tsx";
 import { Layout } from "./layout.tsx";
 import { SignInPage } from "./sign-in-page.tsx";
 
+const AccountsPage = lazy(() => import("../settings/accounts-card.tsx"));
 const JobPage = lazy(() => import("../job/job-page.tsx"));
 const NewJobPage = lazy(() => import("../new-job/new-job-page.tsx"));
 const NodesPage = lazy(() => import("../nodes/nodes-page.tsx"));
@@ -35,7 +35,7 @@ function Page() {
   // Pages of the service and of this browser need no account.
   if (path.value === "/nodes") return <NodesPage />;
   if (path.value === "/settings") return <SettingsPage />;
-  if (account.value === null) return <AccountChoice />;
+  if (account.value === null) return <AccountsPage />;
   const job = /^\/jobs\/([^/]+)$/.exec(path.value)?.[1];
   if (job !== undefined) return <JobPage id={decodeURIComponent(job)} />;
   if (path.value === "/new") return <NewJobPage />;

@@ -4,34 +4,33 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { EVERYWHERE, shortcutGroups, useKeys } from "../core/keyboard.ts";
 import { navigate, path } from "../core/location.ts";
 import { prefer, preferences } from "../core/preferences.ts";
-import { session } from "../core/session.ts";
+import { account, isOpen, type Needs, session } from "../core/session.ts";
 import { Button } from "../parts/controls/button.tsx";
 import { Check } from "../parts/controls/form.tsx";
 import { Link } from "../parts/controls/link.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { ConfirmDialog, Dialog } from "../parts/overlays/dialog.tsx";
 import { Toasts } from "../parts/overlays/toasts.tsx";
-import { AccountMenu } from "./account-choice.tsx";
 import { Brand } from "./brand.tsx";
 import { Keys } from "./keys.tsx";
 import { Palette } from "./palette.tsx";
 import "./layout.css";
 
-type Entry = {
+type Entry = Needs & {
   readonly to: string;
   readonly label: string;
   readonly icon: IconName;
   /** The page of /docs about it. */
   readonly guide: string;
-  readonly operator?: true;
+  readonly keys: string;
 };
 const ENTRIES: readonly Entry[] = [
-  { to: "/", label: "Jobs", icon: "jobs", guide: "job-lists" },
-  { to: "/new", label: "New job", icon: "add", guide: "recipes" },
-  { to: "/templates", label: "Templates", icon: "template", guide: "templates" },
-  { to: "/nodes", label: "Nodes", icon: "nodes", guide: "nodes", operator: true },
-  { to: "/usage", label: "Usage", icon: "usage", guide: "usage" },
-  { to: "/settings", label: "Settings", icon: "settings", guide: "dashboard" },
+  { to: "/", label: "Jobs", icon: "jobs", guide: "job-lists", keys: "g j", needs: ["account"] },
+  { to: "/new", label: "New job", icon: "add", guide: "recipes", keys: "n", needs: ["account"] },
+  { to: "/templates", label: "Templates", icon: "template", guide: "templates", keys: "g t", needs: ["account"] },
+  { to: "/nodes", label: "Nodes", icon: "nodes", guide: "nodes", keys: "g n", needs: ["operator"] },
+  { to: "/usage", label: "Usage", icon: "usage", guide: "usage", keys: "g u", needs: ["account"] },
+  { to: "/settings", label: "Settings", icon: "settings", guide: "dashboard", keys: "g s", needs: [] },
 ];
 
 /** The page of /docs about the visible page: `/docs/job-details` on the page of a job. */
@@ -48,7 +47,6 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
   useShortcuts(() => openHelp(true));
   usePaletteKey(() => openPalette(true));
   useNewPage(main.current);
-  const entries = ENTRIES.filter(({ operator }) => !operator || session.value?.operator);
   return (
     <div class="layout">
       <Button text="Skip to the page" class="primary skip" onClick={() => main.current?.focus()} />
@@ -57,7 +55,7 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
           <Brand />
         </Link>
         <nav aria-label="Pages">
-          {entries.map(({ to, label, icon }) => (
+          {ENTRIES.filter(isOpen).map(({ to, label, icon }) => (
             <Link key={to} to={to}>
               <Icon name={icon} />
               <span>{label}</span>
@@ -65,7 +63,11 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
           ))}
         </nav>
         <div class="rail-tools">
-          <AccountMenu />
+          <Link to="/settings" class="account">
+            <span class="visually-hidden">Account:</span>
+            <span class="ellipsis">{account.value?.name ?? "No account"}</span>
+            {session.value?.operator && <span class="chip">operator</span>}
+          </Link>
           <button type="button" class="quiet go-to" onClick={() => openPalette(true)}>
             <Icon name="search" />
             <span>Go to …</span>
@@ -94,20 +96,10 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
 }
 
 function useShortcuts(openHelp: () => void): void {
-  const go = (to: string) => () => navigate(to);
-  const operator = session.value?.operator === true;
-  useKeys(
-    {
-      "?": { help: "Show the shortcuts", run: openHelp },
-      n: { help: "New job", run: go("/new") },
-      "g j": { help: "Go to jobs", run: go("/") },
-      "g n": { help: "Go to nodes", run: go("/nodes"), when: () => operator },
-      "g t": { help: "Go to templates", run: go("/templates") },
-      "g u": { help: "Go to usage", run: go("/usage") },
-      "g s": { help: "Go to settings", run: go("/settings") },
-    },
-    EVERYWHERE,
-  );
+  const pages = ENTRIES.map((entry) => {
+    return [entry.keys, { help: entry.label, run: () => navigate(entry.to), when: () => isOpen(entry) }] as const;
+  });
+  useKeys({ "?": { help: "Show the shortcuts", run: openHelp }, ...Object.fromEntries(pages) }, EVERYWHERE);
 }
 
 /** The modifier key for the palette. With K, browsers leave it to pages; it is ⌘ on Apple's machines. */

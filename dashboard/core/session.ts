@@ -100,9 +100,9 @@ export function endSession(reason: string | null): void {
 }
 
 /** Shows another account; for operators. */
-export function chooseAccount(chosen: Account | null): void {
+export function chooseAccount(chosen: Account): void {
   account.value = chosen;
-  prefer({ account: chosen?.id ?? null });
+  prefer({ account: chosen.id });
 }
 
 /** Needs of a page: a chosen account, the rights of the operator. */

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import type { SessionLink } from "../../client/index.ts";
 import { admin, copra } from "../core/service.ts";
-import { account, chooseAccount, session, signIn, signOut } from "../core/session.ts";
+import { account, session, signIn, signOut } from "../core/session.ts";
 import { Card } from "../parts/card.tsx";
 import { Button } from "../parts/controls/button.tsx";
 import { Field, useForm } from "../parts/controls/form.tsx";
@@ -48,9 +48,6 @@ export function SessionCard() {
         <div class="row">
           <Button text="Link for another device" onClick={makeLink} />
           <Button text="Add a key or token" aria-expanded={isAdding} onClick={() => setAdding(!isAdding)} />
-          {current.operator && (
-            <Button text="Choose another account" onClick={() => chooseAccount(null)} disabled={id === ""} />
-          )}
         </div>
         {link && (
           <ShownOnce label="Signs in once" text={link.url} close={() => setLink(null)}>

@@ -1,9 +1,10 @@
 // Settings: the session, this browser, webhooks, and the credentials that the operator manages.
 import type { ComponentChildren } from "preact";
 import { query, setQuery } from "../core/location.ts";
-import { account, isOpen } from "../core/session.ts";
+import { account, isOpen, session } from "../core/session.ts";
 import { SETTINGS_TABS, type SettingsTab } from "../core/settings-tabs.ts";
 import { Tabs } from "../parts/tabs.tsx";
+import { AccountsCard } from "./accounts-card.tsx";
 import { AlertsCard } from "./alerts-card.tsx";
 import { BrowserCard } from "./browser-card.tsx";
 import { KeysCard } from "./keys-card.tsx";
@@ -16,7 +17,7 @@ import "./settings.css";
 
 /** The cards of each tab. The page mounts a card only if the session has what its tab needs. */
 const CARDS: Readonly<Record<SettingsTab, () => ComponentChildren>> = {
-  account: () => <SessionCard />,
+  account: () => [<SessionCard key="session" />, session.value?.operator && <AccountsCard key="accounts" />],
   keys: () => account.value && <KeysCard account={account.value} />,
   webhooks: () => [<WebhookTestCard key="test" />, <WebhookSecretCard key="secret" />],
   storages: () => account.value && <StoragesCard account={account.value.id} />,

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 // The pages of jobs, nodes and usage with a fake API whose numbers are known.
 import type { Browser, Page, Route } from "playwright-core";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Job, JobEvent, Node } from "../../client/index.ts";
 import { type FakeDashboard, type FakeRequest, startFakeDashboard } from "../../dashboard/testing/fake-dashboard.ts";
 import { launchChromium } from "../players/chromium.ts";
@@ -122,7 +122,8 @@ function retried({ body }: FakeRequest) {
 let fake: FakeDashboard;
 /** True if the operator's session is for an account. */
 let hasAccount = true;
-let accounts: { id: string; name: string; created_at: string }[] = [];
+const NO_LIMITS = { max_unfinished_jobs: null, max_running: null, max_priority: null, weight: 1 };
+let accounts: ({ id: string; name: string; created_at: string } & object)[] = [];
 let browser: Browser;
 let page: Page;
 const complaints: string[] = [];
@@ -145,7 +146,14 @@ beforeAll(async () => {
     "GET /v2/jobs/:id": ({ path }) => jobs.find(({ id }) => path.endsWith(id)),
     "POST /v2/jobs/retry": retried,
     "GET /v2/admin/accounts": () => ({ accounts }),
-    "POST /v2/admin/accounts": () => ({ account_id: "first", api_key: "k-first", webhook_secret: "whsec_first" }),
+    "POST /v2/admin/accounts": ({ body }) => {
+      accounts = [{ ...NO_LIMITS, id: "first", created_at: contractDate(NOW), ...(body as { name: string }) }];
+      return { account_id: "first", api_key: "k-first", webhook_secret: "whsec_first" };
+    },
+    "POST /v2/admin/accounts/:id/limits": ({ path, body }) => {
+      accounts = accounts.map((row) => (path.split("/").at(-2) === row.id ? { ...row, ...(body as object) } : row));
+      return { account_id: "first", ...(body as object) };
+    },
     "GET /v2/admin/nodes": () => ({
       nodes: isForgotten ? [] : [node(), ...(hasCome ? [{ ...NODE, id: "cellar" }] : [])],
     }),
@@ -624,29 +632,38 @@ describe("each page", () => {
   );
 });
 
-it("creates the first account of a new service, and shows its key once", async () => {
-  hasAccount = false;
-  await open("");
-  await page.getByRole("button", { name: "Create an account" }).click();
-  await page.getByText("k-first").waitFor();
-  await page.getByText("whsec_first").waitFor();
-  expect(await accessibilityProblems(page)).toEqual([]);
-  await page.getByRole("button", { name: "Done" }).click();
-  await page.getByRole("heading", { name: "Jobs", level: 1 }).waitFor();
-  hasAccount = true;
-});
+describe("an operator without an account", () => {
+  beforeEach(() => {
+    hasAccount = false;
+  });
+  afterEach(() => {
+    hasAccount = true;
+  });
 
-it("creates another account with a name", async () => {
-  hasAccount = false;
-  accounts = [{ id: "first", name: "default", created_at: contractDate(NOW) }];
-  // A single account is chosen at once.
-  accounts.push({ id: "second", name: "studio", created_at: contractDate(NOW) });
-  await open("");
-  await page.getByRole("heading", { name: "Choose an account" }).waitFor();
-  expect(await accessibilityProblems(page)).toEqual([]);
-  await page.getByLabel("Another account").fill("tests");
-  await page.getByRole("button", { name: "Create", exact: true }).click();
-  await page.getByRole("heading", { name: "The account tests is created" }).waitFor();
-  await page.getByText("k-first").waitFor();
-  hasAccount = true;
+  it("creates an account with limits, whose key is shown once, and chooses it", async () => {
+    await open("");
+    await page.getByText("There is no account yet").waitFor();
+    await page.getByLabel("Name").fill("studio");
+    await page.getByLabel("Tasks at most").fill("8");
+    await page.getByRole("button", { name: "Create an account" }).click();
+    await page.getByText("k-first").waitFor();
+    await page.getByText("whsec_first").waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await page.getByRole("button", { name: "Done" }).click();
+    await page.getByRole("row", { name: /^studio .* 8 / }).waitFor();
+    await page.getByRole("button", { name: "Choose studio" }).click();
+    await page.getByRole("heading", { name: "Jobs", level: 1 }).waitFor();
+  });
+
+  it("sees only pages that need no account, and changes the limits of accounts", async () => {
+    accounts = ["studio", "tests"].map((name) => ({ ...NO_LIMITS, id: name, name, created_at: contractDate(NOW) }));
+    await open("/usage");
+    await page.getByRole("heading", { name: "Choose an account" }).waitFor();
+    expect(await page.locator(".rail nav a").allTextContents()).toEqual(["Nodes", "Settings"]);
+    await page.getByRole("button", { name: "Limits tests" }).click();
+    await page.getByRole("dialog").getByLabel("Weight").fill("3");
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    await page.getByRole("row", { name: /^tests .* 3 / }).waitFor();
+  });
 });

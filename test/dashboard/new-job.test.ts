@@ -156,7 +156,7 @@ it("saves a storage, tests it, and sends jobs to it without its keys", async () 
 it("tests, edits, renames and deletes saved storages in the settings, without showing their secrets", async () => {
   await stack.request("PUT", "/storages/archive", stack.storage);
   await stack.request("PUT", "/templates/uses-archive", { storage: { use: "archive" } });
-  const page = await dashboard.open({ path: "/settings" });
+  const page = await dashboard.open({ path: "/settings?tab=storages" });
   const table = page.getByRole("region", { name: "List of saved storages" });
   const row = (name: string) =>
     table.getByRole("row").filter({ has: page.getByRole("rowheader", { name, exact: true }) });

@@ -84,7 +84,7 @@ describe("a session", () => {
 
   it("is replaced by another account's session only after a question that names both accounts", async () => {
     const client = await dashboard.open({ as: "client" });
-    const name = (await client.locator(".account").textContent()) ?? "";
+    const name = (await client.locator(".account .ellipsis").textContent()) ?? "";
     const created = await fetch(`${stack.api}/admin/accounts`, {
       method: "POST",
       headers: admin,
@@ -107,16 +107,16 @@ describe("a session", () => {
     await client.keyboard.press("Escape");
     await question.waitFor({ state: "detached" });
     await client.reload();
-    expect(await client.locator(".account").textContent()).toBe(name);
+    expect(await client.locator(".account .ellipsis").textContent()).toBe(name);
     // A link of the same account asks nothing.
     await visit(await dashboard.link("client"));
     await heading(client, "Jobs");
-    expect([await question.count(), await client.locator(".account").textContent()]).toEqual([0, name]);
+    expect([await question.count(), await client.locator(".account .ellipsis").textContent()]).toEqual([0, name]);
     // The question did not use up the first link.
     await visit(link);
     await question.waitFor();
     await question.getByRole("button", { name: "Sign in as stranger" }).press("Enter");
-    await client.locator(".account", { hasText: "stranger" }).waitFor();
+    await client.locator(".account .ellipsis", { hasText: "stranger" }).waitFor();
   });
 
   it("starts with a key, ends at the sign-out, and cannot be read by scripts", async () => {

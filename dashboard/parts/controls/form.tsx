@@ -5,11 +5,12 @@ import { date } from "../../core/format.ts";
 
 type FieldProps = {
   readonly name?: string;
-  readonly type?: "text" | "url" | "password" | "date";
+  readonly type?: "text" | "url" | "password" | "date" | "number";
   readonly value?: string;
   readonly defaultValue?: string;
   readonly placeholder?: string;
   readonly required?: boolean;
+  readonly min?: number;
   readonly maxLength?: number;
   readonly autocomplete?: "off" | "current-password";
   readonly spellcheck?: boolean;
