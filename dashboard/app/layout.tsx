@@ -70,7 +70,7 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
           </Link>
           <button type="button" class="quiet go-to" onClick={() => openPalette(true)}>
             <Icon name="search" />
-            <span>Go to …</span>
+            <span class="wide-only">Go to …</span>
             <kbd>{COMMAND_KEY} K</kbd>
           </button>
           <a href={guideHref()} target="_blank" rel="noreferrer" class="docs">

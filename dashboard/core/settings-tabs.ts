@@ -6,6 +6,7 @@ export const SETTINGS_TABS = [
   { name: "keys", label: "Keys", needs: ["account", "operator"] },
   { name: "webhooks", label: "Webhooks", needs: ["account"] },
   { name: "storages", label: "Storages", needs: ["account"] },
+  { name: "uploads", label: "Upload links", needs: ["account"] },
   { name: "nodes", label: "Nodes", needs: ["operator"] },
   { name: "alerts", label: "Alerts", needs: ["operator"] },
   { name: "browser", label: "This browser", needs: [] },

@@ -110,7 +110,7 @@ function NewAccountForm({ reload }: { readonly reload: () => void }) {
       <div class="row">
         <Field label="Name" name="name" required maxLength={100} placeholder="default" />
         <LimitFields />
-        <Button type="submit" text="Create an account" class="bottom primary" disabled={isBusy} />
+        <Button type="submit" text="Create an account" class="primary" disabled={isBusy} />
       </div>
       <Problem error={error} />
       {created && (

@@ -84,7 +84,7 @@ export function AlertFields({ when, receiver, accounts, choose }: Props) {
         </Field>
         <Field key={receiver} {...ADDRESSES[receiver]} name="address" required />
         {receiver === "webhook" && <Field label="Secret that signs it" name="secret" placeholder="whsec_…" required />}
-        <Button type="submit" text="Save alert" class="bottom primary" />
+        <Button type="submit" text="Save alert" class="primary" />
       </div>
     </>
   );

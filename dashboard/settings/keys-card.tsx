@@ -34,7 +34,7 @@ export function KeysCard({ account: { id, name } }: { readonly account: Account 
       <form class="body stack" onSubmit={onSubmit}>
         <div class="row">
           <Field label="Valid until the start of (UTC)" name="expires" type="date" />
-          <Button type="submit" text="Create a key" class="bottom primary" />
+          <Button type="submit" text="Create a key" class="primary" />
         </div>
         <details class="more">
           <summary>Only some requests</summary>

@@ -23,7 +23,7 @@ export function NodeTokensCard() {
     <Card title="Node tokens">
       <form class="body row create-token" onSubmit={onSubmit}>
         <TokenFields />
-        <Button type="submit" text="Create a token" class="bottom" />
+        <Button type="submit" text="Create a token" />
       </form>
       {(error !== undefined || newToken) && (
         <div class="body stack">

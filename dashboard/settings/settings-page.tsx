@@ -11,6 +11,7 @@ import { KeysCard } from "./keys-card.tsx";
 import { NodeTokensCard } from "./node-tokens-card.tsx";
 import { SessionCard } from "./session-card.tsx";
 import { StoragesCard } from "./storages-card.tsx";
+import { UploadLinksCard } from "./upload-links-card.tsx";
 import { WebhookSecretCard } from "./webhook-secret-card.tsx";
 import { WebhookTestCard } from "./webhook-test-card.tsx";
 import "./settings.css";
@@ -21,6 +22,7 @@ const CARDS: Readonly<Record<SettingsTab, () => ComponentChildren>> = {
   keys: () => account.value && <KeysCard account={account.value} />,
   webhooks: () => [<WebhookTestCard key="test" />, <WebhookSecretCard key="secret" />],
   storages: () => account.value && <StoragesCard account={account.value.id} />,
+  uploads: () => <UploadLinksCard />,
   nodes: () => <NodeTokensCard />,
   alerts: () => <AlertsCard />,
   browser: () => <BrowserCard />,

@@ -34,12 +34,7 @@ export function WebhookTestCard() {
           <Field label="Event">
             {(id) => <Select id={id} name="event" options={Object.fromEntries(EVENTS.map((name) => [name, name]))} />}
           </Field>
-          <Button
-            type="submit"
-            text={isBusy ? "Sending …" : "Send an example"}
-            class="primary bottom"
-            disabled={isBusy}
-          />
+          <Button type="submit" text={isBusy ? "Sending …" : "Send an example"} class="primary" disabled={isBusy} />
         </div>
         <Problem error={error} />
         {result && <EndpointStatus result={result} />}

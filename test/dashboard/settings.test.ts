@@ -18,6 +18,21 @@ const ALERT = {
   last_error: null,
 };
 
+const UPLOAD_LINK = {
+  id: "link1",
+  status: "completed",
+  name: "clip.mov",
+  max_size: 5e9,
+  origins: [],
+  last_refused_origin: "https://www.example.com",
+  upload: null,
+  job: "job1",
+  job_error: null,
+  created_at: "2026-11-21T05:23:27.000Z",
+  expires_at: "2026-11-21T06:23:27.000Z",
+  ended_at: null,
+};
+
 let fake: FakeDashboard;
 let browser: Browser;
 let isOperator = true;
@@ -32,6 +47,7 @@ beforeAll(async () => {
     "GET /v2/jobs": () => ({ jobs: [], next_cursor: null }),
     "GET /v2/jobs/counts": () => ({ counts: {}, capped: false }),
     "GET /v2/storages": () => ({ storages: [{ name: "archive", created_at: CREATED }] }),
+    "GET /v2/upload-links": () => ({ upload_links: [UPLOAD_LINK], next_cursor: null }),
     "GET /v2/admin/accounts": () => ({ accounts: [{ id: "a", name: "studio", created_at: CREATED }] }),
     "GET /v2/admin/accounts/:id/keys": () => ({ keys: [{ id: "key1", ...CREDENTIAL, scopes: ["jobs:read"] }] }),
     "GET /v2/admin/node-tokens": () => ({ node_tokens: [{ id: "token1", name: "rack", pool: "gpu", ...CREDENTIAL }] }),
@@ -84,12 +100,28 @@ it("changes the tab by arrow keys, and opens it from the palette of another page
   await other.getByRole("heading", { name: "Alerts" }).waitFor();
 });
 
+it("opens the palette by a button on a phone", async () => {
+  const page = await open("/", 320);
+  await page.getByRole("button", { name: "Go to …" }).click();
+  await page.getByRole("combobox", { name: "A page, command, view or job" }).fill("webhooks");
+  expect(await accessibilityProblems(page)).toEqual([]);
+  expect(await sidewaysPixels(page)).toBe(0);
+  await page.getByRole("option", { name: "Settings: Webhooks" }).click();
+  await page.getByRole("heading", { name: "Test a webhook" }).waitFor();
+});
+
 it("hides the tabs of the operator from a client", async () => {
   isOperator = false;
   onTestFinished(() => {
     isOperator = true;
   });
   const page = await open("/settings?tab=keys");
-  expect(await page.getByRole("tab").allInnerTexts()).toEqual(["Account", "Webhooks", "Storages", "This browser"]);
+  expect(await page.getByRole("tab").allInnerTexts()).toEqual([
+    "Account",
+    "Webhooks",
+    "Storages",
+    "Upload links",
+    "This browser",
+  ]);
   expect(await chosenTab(page)).toBe("Account");
 });
