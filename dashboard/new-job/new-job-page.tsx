@@ -1,10 +1,10 @@
-// A new job: the form on the left, the expected result on the right.
+// A new job: the form beside the plan, all details of the outputs below them, and a bar that sends the job.
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Note } from "../../shared/convert/note.ts";
 import { useKeys } from "../core/keyboard.ts";
 import { lastShown, navigate } from "../core/location.ts";
 import { Icon } from "../parts/icon.tsx";
-import { Problem } from "../parts/problem.tsx";
 import { Field } from "./form/field.tsx";
 import { Fields } from "./form/fields.tsx";
 import { FormErrorsContext } from "./form/form-context.ts";
@@ -21,8 +21,9 @@ import { useUpload } from "./form/use-upload.ts";
 import { isObject, withValue } from "./request/edit.ts";
 import { NOTIFICATIONS, SETTINGS, TAGS } from "./request/section-fields.ts";
 import type { Json } from "./secrets.ts";
+import { SendBar } from "./send-bar.tsx";
 import { useBuilder } from "./use-builder.ts";
-import { type Sending, useSending } from "./use-sending.ts";
+import { useSending } from "./use-sending.ts";
 import "./new-job.css";
 
 export default function NewJobPage() {
@@ -57,12 +58,9 @@ export default function NewJobPage() {
         <button type="button" onClick={() => setPasting(true)}>
           <Icon name="copy" /> Paste an old request
         </button>
-        <SendButton sending={sending} />
       </div>
-      {sending.error !== null && <Problem error={sending.error} />}
       {notes !== null && <Converted notes={notes} close={() => setNotes(null)} />}
-      <div class="builder">
-        <RequestForm builder={builder} upload={upload} probing={probing} send={sending.send} />
+      <RequestForm builder={builder} upload={upload} probing={probing} send={sending.send}>
         <section class="card result" aria-label="Plan">
           <Texts
             chosen={text}
@@ -75,7 +73,8 @@ export default function NewJobPage() {
             file={upload.state.kind === "none" ? null : upload.state.name}
           />
         </section>
-      </div>
+      </RequestForm>
+      <SendBar planned={planned} sending={sending} />
       {isPasting && (
         <PasteDialog
           close={() => setPasting(false)}
@@ -86,14 +85,6 @@ export default function NewJobPage() {
         />
       )}
     </FormErrorsContext.Provider>
-  );
-}
-
-function SendButton({ sending: { send, isBusy, waits } }: { readonly sending: Sending }) {
-  return (
-    <button type="button" class="primary" disabled={isBusy || waits !== null} title={waits ?? undefined} onClick={send}>
-      {isBusy ? "Sending …" : "Send the job"}
-    </button>
   );
 }
 
@@ -115,11 +106,13 @@ function RequestForm({
   upload,
   probing,
   send,
+  children,
 }: {
   readonly builder: ReturnType<typeof useBuilder>;
   readonly upload: ReturnType<typeof useUpload>;
   readonly probing: Probing;
   readonly send: () => void;
+  readonly children: ComponentChildren;
 }) {
   const set = (name: string) => (section: Json) => setRequest((before) => ({ ...before, [name]: section }));
   const section = (name: string): Json => {
@@ -128,57 +121,64 @@ function RequestForm({
   };
   return (
     <form
-      class="stack"
+      class="builder"
       aria-label="The request"
       onSubmit={(event) => {
         event.preventDefault();
         send();
       }}
       onKeyDown={(event) => {
+        // The JSON editor sends by itself.
+        if (event.defaultPrevented) return;
         if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send();
         // Enter alone would send a half-typed request.
         else if (event.key === "Enter" && event.target instanceof HTMLInputElement) event.preventDefault();
       }}
     >
-      <GoalForm outputs={request.outputs} set={set("outputs")} />
-      <fieldset class="card">
-        <legend>Source</legend>
-        <SourceForm input={request.input} set={set("input")} upload={upload} />
-        <ReadSource probing={probing} />
-        {probing.probe?.status !== "completed" && <AssumedSourceForm source={source} set={setSource} />}
-      </fieldset>
-      <fieldset class="card">
-        <legend>Storage</legend>
-        <StorageForm section={section("storage")} set={set("storage")} />
-      </fieldset>
-      <fieldset class="card">
-        <legend>Notification and settings</legend>
-        {Array.isArray(request.notification) ? (
-          <p class="help">Notifications go to several receivers. The JSON has them.</p>
-        ) : (
-          <ServiceForm
-            name="notification"
-            member="type"
-            label="Notification"
-            services={NOTIFICATIONS}
-            section={section("notification")}
-            set={set("notification")}
+      <div class="stack">
+        <GoalForm outputs={request.outputs} set={set("outputs")} />
+        <fieldset class="card">
+          <legend>Source</legend>
+          <SourceForm input={request.input} set={set("input")} upload={upload} />
+          <ReadSource probing={probing} />
+          {probing.probe?.status !== "completed" && <AssumedSourceForm source={source} set={setSource} />}
+        </fieldset>
+        <fieldset class="card">
+          <legend>Storage</legend>
+          <StorageForm section={section("storage")} set={set("storage")} />
+        </fieldset>
+      </div>
+      <div class="stack">
+        {children}
+        <fieldset class="card">
+          <legend>Notification and settings</legend>
+          {Array.isArray(request.notification) ? (
+            <p class="help">Notifications go to several receivers. The JSON has them.</p>
+          ) : (
+            <ServiceForm
+              name="notification"
+              member="type"
+              label="Notification"
+              services={NOTIFICATIONS}
+              section={section("notification")}
+              set={set("notification")}
+            />
+          )}
+          <Fields
+            fields={SETTINGS}
+            more="More settings"
+            name="settings"
+            section={section("settings")}
+            change={(path, value) => setRequest((before) => withValue(before, ["settings", ...path], value))}
           />
-        )}
-        <Fields
-          fields={SETTINGS}
-          more="More settings"
-          name="settings"
-          section={section("settings")}
-          change={(path, value) => setRequest((before) => withValue(before, ["settings", ...path], value))}
-        />
-        <Field
-          field={TAGS}
-          name=""
-          section={request}
-          change={(path, value) => setRequest((before) => withValue(before, path, value))}
-        />
-      </fieldset>
+          <Field
+            field={TAGS}
+            name=""
+            section={request}
+            change={(path, value) => setRequest((before) => withValue(before, path, value))}
+          />
+        </fieldset>
+      </div>
       <OutputsForm outputs={request.outputs} set={set("outputs")} />
     </form>
   );

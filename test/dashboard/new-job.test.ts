@@ -323,11 +323,19 @@ it("fills the form from an imported request, and leads to missing fields", async
     .toBe("input.credentials.access_key_id");
 });
 
-it("fits on a phone", async () => {
+it("fits on a phone, with the button to send always in sight", async () => {
   const page = await dashboard.open({ path: "/new", width: 320, height: 640 });
   await goal(page, "Streaming that adapts").check();
   await goal(page, "Only the sound").check();
   await planOf(page).getByText("httpstream").waitFor();
+  const isInSight = (button: Element): boolean => {
+    const { x, y, width, height } = button.getBoundingClientRect();
+    return document.elementFromPoint(x + width / 2, y + height / 2) === button;
+  };
+  for (const top of [0, 500, 100_000]) {
+    await page.evaluate((y) => scrollTo(0, y), top);
+    expect(await page.getByRole("button", { name: "Send the job" }).evaluate(isInSight)).toBe(true);
+  }
   expect(await sidewaysPixels(page)).toBe(0);
   await openAdvanced(page);
   expect(await sidewaysPixels(page)).toBe(0);

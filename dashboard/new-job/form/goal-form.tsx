@@ -1,23 +1,14 @@
 // "What do you want?": the goals of the job, and size and quality of their outputs.
 import { useContext, useId, useMemo } from "preact/hooks";
 import { Select } from "../../parts/controls/select.tsx";
-import {
-  GOAL_NAMES,
-  GOALS,
-  type GoalName,
-  goalsIn,
-  kindsOf,
-  matters,
-  QUALITIES,
-  SIZES,
-  type Wanted,
-  withGoals,
-} from "../request/goals.ts";
+import { GOAL_NAMES, GOALS, goalsIn, matters, QUALITIES, SIZES, type Wanted, withGoals } from "../request/goals.ts";
 import { outputList, outputsSection } from "../request/output-list.ts";
 import type { Json } from "../secrets.ts";
 import { Below } from "./field.tsx";
 import { FormErrorsContext, useFieldError } from "./form-context.ts";
 import { totalOf } from "./plan-view.tsx";
+
+type Props = { readonly wanted: Wanted; readonly change: (changed: Partial<Wanted>) => void };
 
 export function GoalForm({ outputs, set }: { readonly outputs: unknown; readonly set: (outputs: Json) => void }) {
   const list = useMemo(() => outputList(outputs), [outputs]);
@@ -28,86 +19,67 @@ export function GoalForm({ outputs, set }: { readonly outputs: unknown; readonly
   return (
     <fieldset class="card">
       <legend>What do you want?</legend>
-      <div class="goals">
-        {GOAL_NAMES.map((goal) => (
-          <Goal
-            key={goal}
-            goal={goal}
-            kind={wanted.kinds[goal]}
-            choose={(kind) => change({ kinds: { ...wanted.kinds, [goal]: kind } })}
-          />
-        ))}
-      </div>
-      {others > 0 && (
-        <p class="help">
-          And {others} {others === 1 ? "output" : "outputs"} with other settings: see Advanced.
-        </p>
-      )}
+      <Goals wanted={wanted} change={change} />
+      {others > 0 && <p class="muted">Outputs with other settings: {others}, see Advanced.</p>}
       <Below id={undefined} error={error} help={list.length === 0 ? "Choose at least one." : undefined} />
-      <SizeAndQuality wanted={wanted} change={(choice) => change({ choice: { ...wanted.choice, ...choice } })} />
+      <SizeAndQuality wanted={wanted} change={change} />
     </fieldset>
   );
 }
 
-function Goal({
-  goal,
-  kind,
-  choose,
-}: {
-  readonly goal: GoalName;
-  readonly kind: string | undefined;
-  readonly choose: (kind: string | undefined) => void;
-}) {
-  const { label, help } = GOALS[goal];
-  const kinds = Object.keys(kindsOf(goal));
-  return (
-    <div class="goal">
-      <label class="check">
-        <input
-          type="checkbox"
-          // Messages about all outputs lead to the first goal.
-          data-field={goal === GOAL_NAMES[0] ? "outputs" : undefined}
-          checked={kind !== undefined}
-          onChange={({ currentTarget }) => choose(currentTarget.checked ? kinds[0] : undefined)}
-        />
-        <span>
-          <strong>{label}</strong> <span class="muted">{help}</span>
-        </span>
-      </label>
-      {kind !== undefined && kinds.length > 1 && (
-        <Select
-          label={`${label} as`}
-          options={Object.fromEntries(kinds.map((name) => [name, name]))}
-          value={kind}
-          choose={choose}
-        />
-      )}
-    </div>
-  );
+function Goals({ wanted: { kinds: chosen }, change }: Props) {
+  return GOAL_NAMES.map((goal) => {
+    const { label, help, kinds } = GOALS[goal];
+    const choose = (kind: string | undefined): void => change({ kinds: { ...chosen, [goal]: kind } });
+    const kind = chosen[goal];
+    return (
+      <div class="goal" key={goal}>
+        <label class="check">
+          <input
+            type="checkbox"
+            // Messages about all outputs lead to the first goal.
+            data-field={goal === GOAL_NAMES[0] ? "outputs" : undefined}
+            checked={kind !== undefined}
+            onChange={({ currentTarget }) => choose(currentTarget.checked ? kinds[0] : undefined)}
+          />
+          <span>
+            <strong>{label}</strong> <span class="muted">{help}</span>
+          </span>
+        </label>
+        {kind !== undefined && kinds.length > 1 && (
+          <Select
+            label={`${label} as`}
+            options={Object.fromEntries(kinds.map((name) => [name, name.toUpperCase()]))}
+            value={kind}
+            choose={choose}
+          />
+        )}
+      </div>
+    );
+  });
 }
 
-function SizeAndQuality({
-  wanted,
-  change,
-}: {
-  readonly wanted: Wanted;
-  readonly change: (choice: Partial<Wanted["choice"]>) => void;
-}) {
+function SizeAndQuality({ wanted, change }: Props) {
   const id = useId();
   const { plan } = useContext(FormErrorsContext);
-  const { size, quality } = wanted.choice;
+  const { choice } = wanted;
   return (
     <>
       {matters(wanted, { size: "480p" }) && (
         <fieldset class="row choice">
           <legend>Size</legend>
-          {Object.entries(SIZES).map(([value, label]) => (
-            <label class="check" key={value}>
-              <input type="radio" name={id} checked={value === size} onChange={() => change({ size: value })} />
+          {Object.entries(SIZES).map(([size, label]) => (
+            <label class="check" key={size}>
+              <input
+                type="radio"
+                name={id}
+                checked={size === choice.size}
+                onChange={() => change({ choice: { ...choice, size } })}
+              />
               {label}
             </label>
           ))}
-          {size !== "" && <span class="muted">Smaller sources are enlarged.</span>}
+          {choice.size !== "" && <span class="muted">Smaller sources are enlarged.</span>}
         </fieldset>
       )}
       {matters(wanted, { quality: QUALITIES[0] }) && (
@@ -119,9 +91,9 @@ function SizeAndQuality({
             type="range"
             min={QUALITIES[0]}
             max={QUALITIES.at(-1)}
-            value={quality}
+            value={choice.quality}
             aria-describedby={`${id}-total`}
-            onInput={({ currentTarget }) => change({ quality: currentTarget.valueAsNumber })}
+            onInput={({ currentTarget: { valueAsNumber: quality } }) => change({ choice: { ...choice, quality } })}
           />
           <span class="muted">better</span>
           <output id={`${id}-total`}>{plan === null ? "…" : totalOf(plan)}</output>

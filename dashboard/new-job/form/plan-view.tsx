@@ -11,30 +11,13 @@ export function PlanView({ planned, retry }: { readonly planned: Planned; readon
   const { plan, invalid, error, isCurrent } = planned;
   return (
     <div class="stack">
-      <div aria-live="polite">{invalid !== null && <InvalidField invalid={invalid} />}</div>
       {error !== null && error !== undefined && <Problem error={error} retry={retry} />}
       {plan === null && invalid === null && error === null && <Loading what="the plan" />}
       {plan !== null && (
         <div class="plan" aria-busy={!isCurrent}>
           {invalid !== null && <p class="muted">The plan of the last valid request:</p>}
           <OutputTable plan={plan} />
-          <Totals plan={plan} />
         </div>
-      )}
-    </div>
-  );
-}
-
-function InvalidField({ invalid: { field, message } }: { readonly invalid: Invalid }) {
-  return (
-    <div class="problem">
-      <div>
-        <p>{field === undefined ? message : summaryOf(message)}</p>
-      </div>
-      {field !== undefined && (
-        <button type="button" onClick={() => focusField(field)}>
-          Go to the field
-        </button>
       )}
     </div>
   );
@@ -117,26 +100,47 @@ const SIGNS = { bitrate: "≈ ", maxrate: "≤ ", quality: "~ " } as const;
 export const sizeText = (size: PlannedOutput["expected_size"]): string =>
   size === undefined ? "–" : `${SIGNS[size.basis]}${bytes(size.bytes)}`;
 
-/** The expected size of all outputs, without images: `≈ 16 MB`. Empty if no size is known. */
+/** The expected size of all outputs without images: `≈ 16 MB`. Empty if no size is known. */
 export function totalOf({ outputs }: DryRunPlan): string {
   const sizes = outputs.flatMap(({ expected_size }) => expected_size?.bytes ?? []);
   return sizes.length === 0 ? "" : `≈ ${bytes(sizes.reduce((sum, size) => sum + size, 0))}`;
 }
 
-function Totals({ plan }: { readonly plan: DryRunPlan }) {
-  const total = totalOf(plan);
-  if (total === "") return null;
+/** The number and size of the outputs for the source, or the error in the request. */
+export function PlanSummary({ planned: { plan, invalid } }: { readonly planned: Planned }) {
+  if (invalid !== null) return <InvalidField invalid={invalid} />;
+  if (plan === null) return <p>Planning …</p>;
   const { width, height, duration, fps, audio, probe } = plan.assumed_source;
+  const { length } = plan.outputs;
+  const images = plan.outputs.some(({ type }) => type === "image") ? " without images" : "";
+  const total = totalOf(plan);
   return (
-    <dl class="facts">
-      <dt>For a source of</dt>
-      <dd>
+    <p>
+      <strong>
+        {length} {length === 1 ? "output" : "outputs"}
+        {total && `, ${total}${images}`}
+      </strong>{" "}
+      <span class="muted">for a source of </span>
+      <span class="muted">
         {width === 0 ? "audio alone" : `${width} × ${height}, ${fps} fps`}, {timecode(duration, 0)}
         {audio ? "" : ", without audio"}
         {probe === undefined ? " (assumed)" : ""}
-      </dd>
-      <dt>All outputs</dt>
-      <dd>{total}, without images</dd>
-    </dl>
+      </span>
+    </p>
+  );
+}
+
+function InvalidField({ invalid: { field, message } }: { readonly invalid: Invalid }) {
+  return (
+    <div class="problem">
+      <div>
+        <p>{field === undefined ? message : summaryOf(message)}</p>
+      </div>
+      {field !== undefined && (
+        <button type="button" onClick={() => focusField(field)}>
+          Go to the field
+        </button>
+      )}
+    </div>
   );
 }
