@@ -30,6 +30,8 @@ it("makes a ladder in three steps: a goal, a URL and Send", async () => {
   const page = await dashboard.open({ path: "/new", theme: "dark" });
   await goal(page, "Streaming that adapts").click();
   await page.getByLabel("URL", { exact: true }).fill(SAMPLE);
+  await page.getByText("Public, deleted after a day").waitFor();
+  expect(await accessibilityProblems(page)).toEqual([]);
   await page.getByRole("button", { name: "Send the job" }).click();
   await page.waitForURL(/\/dashboard\/jobs\/\w+$/);
   const job = await stack.waitForJob(page.url().split("/").at(-1) ?? "");
@@ -68,6 +70,7 @@ it("plans 300 ms after typing, shows errors at their fields, and keeps all but s
   await planOf(page).getByText("mp4:1920x1080::quality=4").waitFor();
   await page.getByLabel("URL", { exact: true }).fill("https://user:hunter2@example.com/a.mov?token=hunter2");
   await page.getByLabel("Where outputs go").selectOption("s3");
+  expect(await page.getByText("Public, deleted after a day").count()).toBe(0);
   await page.getByLabel("Secret access key").fill("hunter2");
   await expect.poll(() => page.url()).toContain("'service':'s3'");
   expect(page.url()).not.toContain("hunter2");

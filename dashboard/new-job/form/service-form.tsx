@@ -49,6 +49,9 @@ export function ServiceForm({
         </select>
         <Below id={undefined} error={error} help={undefined} />
       </div>
+      {section.service === "coconut" && (
+        <p class="notice warn">Public, deleted after a day: anyone with the URL of a result can read it.</p>
+      )}
       {service !== undefined && (
         <Fields
           fields={service.fields}

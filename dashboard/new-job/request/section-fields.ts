@@ -74,7 +74,7 @@ const BUCKETS: Readonly<Record<string, string>> = {
 
 /** The storages of outputs. `url` is the upload URL, which has no service. */
 export const STORAGES = services(
-  { coconut: "Test storage: outputs are public for a day", ...BUCKETS, url: "Upload URL: each file in a POST" },
+  { coconut: "Test storage", ...BUCKETS, url: "Upload URL: each file in a POST" },
   FIELDS.storages,
   [...PLACE, ...OBJECTS],
 );
