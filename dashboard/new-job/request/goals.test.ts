@@ -54,14 +54,17 @@ it("gives a goal's output another path than other outputs", () => {
   expect(withGoals(list, { choice: USUAL, kinds: { video: "mp4" } })[1]?.params).toEqual({ path: "video-2.mp4" });
 });
 
-it("leaves the sizes of a stream to the service, unless a size or a quality is chosen", () => {
-  const variants = (size: string, quality: number) =>
+it("fits the renditions of a stream to the source, up to the chosen size", () => {
+  const stream = (size: string, quality: number) =>
     stored(withGoals([], { choice: { size, quality }, kinds: { stream: "hls and dash" } }))[0]?.params;
-  expect(variants("", 4)).not.toHaveProperty("variants");
-  expect(variants("480p", 5)).toHaveProperty("variants", [
-    "mp4:x:64k",
-    "mp4:240p::quality=5,maxrate=600k,vprofile=high",
-    "mp4:360p::quality=5,maxrate=1500k,vprofile=high",
-    "mp4:480p::quality=5,maxrate=2250k,vprofile=high",
-  ]);
+  expect(stream("", 4)).not.toHaveProperty("variants");
+  expect(stream("480p", 5)).toMatchObject({
+    drop_larger_variants: true,
+    variants: [
+      "mp4:x:64k",
+      "mp4:240p::quality=5,maxrate=600k,vprofile=high",
+      "mp4:360p::quality=5,maxrate=1500k,vprofile=high",
+      "mp4:480p::quality=5,maxrate=2250k,vprofile=high",
+    ],
+  });
 });

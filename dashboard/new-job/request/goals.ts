@@ -33,7 +33,8 @@ const GOAL_TABLE = {
     kinds: ["hls and dash"],
     outputs: (choice) => {
       const packages = { hls: { path: "hls" }, dash: { path: "dash", hlsfmp4: true } };
-      return [{ format: "httpstream", params: { path: "stream", ...packages, variants: variantsOf(ladder(choice)) } }];
+      const params = { path: "stream", ...packages, variants: variantsOf(ladder(choice)), drop_larger_variants: true };
+      return [{ format: "httpstream", params }];
     },
   },
   pictures: {

@@ -72,6 +72,10 @@ const streamParams = {
         "DASH: a dynamic manifest), and are replaced by the complete playlists at the end",
     )
     .register(PARAMETERS, { label: "Play while it is encoded", help: "The playlists grow with the stream" }),
+  drop_larger_variants: flag
+    .default(false)
+    .describe("Treat `variants` as the default ladder: none is larger than the input, and a portrait input turns them")
+    .register(PARAMETERS, { label: "Leave out renditions larger than the source" }),
   drop_similar_variants: flag
     .default(false)
     .describe(

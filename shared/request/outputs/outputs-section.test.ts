@@ -188,6 +188,10 @@ describe("parseOutputs", () => {
       { ...variantsOf(RATED), dropsSimilarVariants: true },
     ],
     [{ drop_similar_variants: false }, {}],
+    [
+      { variants: [RATED], drop_larger_variants: true },
+      { ...variantsOf(RATED), dropsLargerVariants: true },
+    ],
   ])("reads a stream with %j", (params, expected) => {
     const packages = "dash" in params ? {} : { hls: { path: "h" } };
     const hls = "dash" in params ? null : HLS;

@@ -68,7 +68,7 @@ export function parseHttpStream(
     hls: hls ? { path: joinPath(path, hls.path), segments, muxed: hls.version === 3 } : null,
     dash: dash ? { path: joinPath(path, dash.path), hlsFmp4: dash.hlsfmp4 } : null,
     variants: variants.value,
-    dropsLargerVariants: parsed.value.variants === undefined,
+    dropsLargerVariants: parsed.value.drop_larger_variants || parsed.value.variants === undefined,
     ...(parsed.value.drop_similar_variants ? { dropsSimilarVariants: true } : {}),
     playlistName: playlistNames(parsed.value)[0] ?? DEFAULT_NAME,
     segmentDurationMs: parsed.value.segment_duration * 1000,
