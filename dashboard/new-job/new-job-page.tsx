@@ -12,7 +12,7 @@ import { GoalForm } from "./form/goal-form.tsx";
 import { OutputsForm } from "./form/outputs-form.tsx";
 import { Notes, PasteDialog } from "./form/paste-dialog.tsx";
 import { ServiceForm } from "./form/service-form.tsx";
-import { AssumedSourceForm, ReadSource, SourceForm } from "./form/source-form.tsx";
+import { ReadSource, SourceForm } from "./form/source-form.tsx";
 import { StorageForm } from "./form/storage-form.tsx";
 import { type TextName, Texts } from "./form/texts.tsx";
 import { usePlan } from "./form/use-plan.ts";
@@ -35,7 +35,7 @@ export default function NewJobPage() {
   const upload = useUpload((id) => setRequest((before) => ({ ...before, input: { upload: id } })));
   const probing = useProbe(request, upload.state.kind);
   const { probe } = probing;
-  const planned = usePlan(request, probe?.status === "completed" ? { probe: probe.id } : builder.source);
+  const planned = usePlan(request, probe?.status === "completed" ? { probe: probe.id } : {});
   const sending = useSending(request, upload.state.kind);
   useKeys(
     {
@@ -102,7 +102,7 @@ function Converted({ notes, close }: { readonly notes: readonly Note[]; readonly
 }
 
 function RequestForm({
-  builder: { request, source, setRequest, setSource },
+  builder: { request, setRequest },
   upload,
   probing,
   send,
@@ -141,7 +141,6 @@ function RequestForm({
           <legend>Source</legend>
           <SourceForm input={request.input} set={set("input")} upload={upload} />
           <ReadSource probing={probing} />
-          {probing.probe?.status !== "completed" && <AssumedSourceForm source={source} set={setSource} />}
         </fieldset>
         <fieldset class="card">
           <legend>Storage</legend>

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { completeBody } from "../../shared/testing/arbitrary-body.ts";
 import { KEPT, masked, unmasked, withoutSecrets } from "./secrets.ts";
-import { hashOfRequest, stateOfHash } from "./state.ts";
+import { hashOfRequest, requestOfHash } from "./state.ts";
 
 const SECRETS = ["AKID", "secret", "c2VjcmV0", "user", "password", "signature", "token", "00112233"];
 const jsonObject = fc.dictionary(
@@ -17,7 +17,7 @@ it("keeps requests in URLs without their secrets", () => {
       for (const secret of SECRETS) expect(hash).not.toContain(`${secret}'`);
       expect(hash).not.toMatch(/hunter|AKID|password|signature/);
       expect(new URL(`https://copra.example.com/dashboard/new${hash}`).hash).toBe(hash);
-      expect(stateOfHash(hash)).toEqual({ request: withoutSecrets(body), source: {} });
+      expect(requestOfHash(hash)).toEqual(withoutSecrets(body));
     }),
   );
 });
@@ -25,8 +25,8 @@ it("keeps requests in URLs without their secrets", () => {
 it("keeps any JSON without URLs and credentials", () => {
   fc.assert(
     fc.property(jsonObject, (value) => {
-      const state = stateOfHash(hashOfRequest({ outputs: value }));
-      expect(state?.request).toEqual(JSON.parse(JSON.stringify(withoutSecrets({ outputs: value }))));
+      const request = requestOfHash(hashOfRequest({ outputs: value }));
+      expect(request).toEqual(JSON.parse(JSON.stringify(withoutSecrets({ outputs: value }))));
     }),
   );
 });
@@ -51,7 +51,7 @@ it("removes credentials in any place, and keeps members with similar names", () 
   const rest = { encryption: { key_uri: "skd://asset" }, storage: { account_id: "0123", acl: "private" } };
   const hash = hashOfRequest({ input, ...rest, ...misplaced });
   expect(decodeURIComponent(hash)).not.toContain("hunter2");
-  expect(stateOfHash(hash)?.request).toMatchObject({ input: { service: "s3", key: "in/a.mp4" }, ...rest });
+  expect(requestOfHash(hash)).toMatchObject({ input: { service: "s3", key: "in/a.mp4" }, ...rest });
 });
 
 it("writes a fragment that is about as long as the JSON", () => {
@@ -61,15 +61,9 @@ it("writes a fragment that is about as long as the JSON", () => {
   );
 });
 
-it("keeps the valid members of the assumed source", () => {
-  const source = { width: 1280, height: 720, fps: 29.97, duration: 90, rotation: 90, audio: false } as const;
-  expect(stateOfHash(hashOfRequest({}, source))).toEqual({ request: {}, source });
-  expect(stateOfHash("#request=()&source=('width':-1,'rotation':45,'audio':'no')")?.source).toEqual({});
-});
-
 it.each(["", "#", "#request=", "#request=!~", "#request=(", "#once=abc", "#request=%E0%A4%A"])(
   "ignores the invalid fragment %j",
-  (hash) => expect(stateOfHash(hash)).toBeNull(),
+  (hash) => expect(requestOfHash(hash)).toBeNull(),
 );
 
 it("hides secrets in the JSON to edit, and restores unedited secrets", () => {

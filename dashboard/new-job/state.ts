@@ -1,22 +1,6 @@
 // The state of the builder as the fragment of a URL: readable, about as long as the JSON, and without secrets.
 import { type Json, withoutSecrets } from "./secrets.ts";
 
-/** The source that the plan assumes. The service's defaults fill missing members. */
-export type AssumedSource = {
-  readonly width?: number;
-  readonly height?: number;
-  readonly fps?: number;
-  readonly duration?: number;
-  readonly rotation?: 0 | 90 | 180 | 270;
-  readonly audio?: boolean;
-};
-
-export type BuilderState = {
-  /** A request in progress: any member may be missing or invalid. */
-  readonly request: Json;
-  readonly source: AssumedSource;
-};
-
 /** JSON's most frequent characters need an escape in URLs. Each is exchanged for a character that needs no escape. */
 const EXCHANGED = new Map(
   [...'"{}[] '].flatMap((one, at) => {
@@ -57,37 +41,7 @@ function unpacked(text: string | undefined): Json | null {
  * The fragment of a page that shows this request: `/new${hashOfRequest(request)}`. It leaves out credentials (by their
  * names, in any place), keys, and users, passwords and queries of URLs.
  */
-export function hashOfRequest(request: object, source: AssumedSource = {}): string {
-  const assumed = Object.keys(source).length === 0 ? "" : `&source=${packed(source)}`;
-  return `#request=${packed(withoutSecrets(request as Json))}${assumed}`;
-}
+export const hashOfRequest = (request: object): string => `#request=${packed(withoutSecrets(request as Json))}`;
 
-/** The state in a fragment; null if there is no valid state. */
-export function stateOfHash(hash: string): BuilderState | null {
-  const parts = new Map(
-    hash
-      .replace(/^#/, "")
-      .split("&")
-      .map((part) => {
-        const at = part.indexOf("=");
-        return [part.slice(0, at), part.slice(at + 1)] as const;
-      }),
-  );
-  const request = unpacked(parts.get("request"));
-  if (request === null) return null;
-  return { request, source: assumedSource(unpacked(parts.get("source")) ?? {}) };
-}
-
-/** The valid members of an assumed source: somebody may have edited the URL by hand. */
-export function assumedSource({ width, height, fps, duration, rotation, audio }: Json): AssumedSource {
-  const positive = (value: unknown): value is number =>
-    typeof value === "number" && Number.isFinite(value) && value > 0;
-  return {
-    ...(positive(width) ? { width: Math.round(width) } : {}),
-    ...(positive(height) ? { height: Math.round(height) } : {}),
-    ...(positive(fps) ? { fps } : {}),
-    ...(positive(duration) ? { duration } : {}),
-    ...(rotation === 90 || rotation === 180 || rotation === 270 ? { rotation } : {}),
-    ...(typeof audio === "boolean" ? { audio } : {}),
-  };
-}
+/** The request in a fragment; null if there is no valid request. */
+export const requestOfHash = (hash: string): Json | null => unpacked(/^#?request=([^&]*)/.exec(hash)?.[1]);

@@ -5,7 +5,7 @@ import { fragment, navigate, query } from "../core/location.ts";
 import { copra } from "../core/service.ts";
 import { account } from "../core/session.ts";
 import { isObject } from "../new-job/secrets.ts";
-import { stateOfHash } from "../new-job/state.ts";
+import { requestOfHash } from "../new-job/state.ts";
 import { Button } from "../parts/controls/button.tsx";
 import { Link } from "../parts/controls/link.tsx";
 import { Empty } from "../parts/empty.tsx";
@@ -19,7 +19,7 @@ const addressOf = (name: string): string => `/templates?name=${encodeURIComponen
 
 export default function TemplatesPage() {
   // The page of a job opens this page with its request.
-  const draft = useMemo(() => stateOfHash(fragment.value)?.request ?? null, [fragment.value]);
+  const draft = useMemo(() => requestOfHash(fragment.value), [fragment.value]);
   const name = query.value.get("name");
   // The link to the template is gone with the list, and takes the focus along.
   useEffect(() => document.getElementById("main")?.focus(), [name]);

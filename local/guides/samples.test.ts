@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { stateOfHash } from "../../dashboard/new-job/state.ts";
+import { requestOfHash } from "../../dashboard/new-job/state.ts";
 import { fileFolder, startServer, untilEnd } from "../../test/fixtures.ts";
 import { ROOT } from "../home/constants.ts";
 import { renderGuide } from "./render-guide.ts";
@@ -85,7 +85,7 @@ it.each(["curl -N $API/v2/events", "curl $API -d @job.json", "curl $A\ncurl $B",
 it("opens the first job of the quick start in the form of a new job, without its credentials", () => {
   const { body } = renderGuide("quick-start", readFileSync(join(ROOT, "docs/quick-start.md"), "utf8"), new Set());
   const [, hash = ""] = /href="\/dashboard\/new(#[^"]+)"/.exec(body) ?? [];
-  const request = stateOfHash(hash)?.request;
+  const request = requestOfHash(hash);
   expect(request).toMatchObject({ outputs: { "mp4:720p": { path: "video/720p.mp4" } } });
   expect(JSON.stringify(request)).not.toContain("secret_access_key");
 });

@@ -1,14 +1,11 @@
-// The source: a URL, a file on this computer, or an object in a bucket. Also the plan's assumptions about it.
+// The source: a URL, a file on this computer, or an object in a bucket.
 import { useId } from "preact/hooks";
 import type { Probe } from "../../../client/index.ts";
 import { bytes, timecode } from "../../core/format.ts";
 import { frameRateOf } from "../../core/frame-rate.ts";
 import { isObject, withValue } from "../request/edit.ts";
-import type { FormField } from "../request/form-field.ts";
 import { SOURCES } from "../request/section-fields.ts";
 import type { Json } from "../secrets.ts";
-import type { AssumedSource } from "../state.ts";
-import { Field } from "./field.tsx";
 import { Fields } from "./fields.tsx";
 import { UploadField } from "./upload-field.tsx";
 import type { Probing } from "./use-probe.ts";
@@ -67,14 +64,6 @@ export function SourceForm({
   );
 }
 
-const SIDE: readonly FormField[] = [
-  { member: "width", label: "Width", type: "number", example: "1920" },
-  { member: "height", label: "Height", type: "number", example: "1080" },
-  { member: "fps", label: "Frames per second", type: "number", example: "30" },
-  { member: "duration", label: "Length in seconds", type: "number", example: "60" },
-  { member: "rotation", label: "Rotation", type: "choice", choices: ["90", "180", "270"] },
-];
-
 /** Reads the source, so that the plan is made for its actual streams. */
 export function ReadSource({ probing: { isReading, probe, error, read } }: { readonly probing: Probing }) {
   const why = probe?.error ?? (error instanceof Error ? error.message : null);
@@ -106,44 +95,4 @@ function sourceText({ streams, format }: NonNullable<Probe["metadata"]>): string
   const length = format?.duration === undefined ? [] : [timecode(Number(format.duration), 0)];
   const size = format?.size === undefined ? [] : [bytes(Number(format.size))];
   return [...tracks, ...length, ...size].join(" · ");
-}
-
-/** The source that the dry run assumes until the source has been read. */
-export function AssumedSourceForm({
-  source,
-  set,
-}: {
-  readonly source: AssumedSource;
-  readonly set: (source: Json) => void;
-}) {
-  return (
-    <details class="more">
-      <summary>
-        The plan assumes {source.width ?? 1920} × {source.height ?? 1080}, {source.fps ?? 30} fps,{" "}
-        {source.duration ?? 60} s,
-        {source.audio === false ? " without audio" : " with audio"}
-      </summary>
-      <div class="form-grid narrow">
-        {SIDE.map((field) => (
-          <Field
-            key={field.member}
-            field={field}
-            name="source"
-            section={source}
-            change={(path, value) => set(withValue({ ...source }, path, value))}
-          />
-        ))}
-        <div class="field">
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={source.audio !== false}
-              onChange={(event) => set({ ...source, audio: event.currentTarget.checked ? undefined : false })}
-            />
-            Audio
-          </label>
-        </div>
-      </div>
-    </details>
-  );
 }

@@ -29,7 +29,7 @@ function fieldOf({ field, code }: CopraError): string | undefined {
   return undefined;
 }
 
-/** `source`: the assumed source, as in the query of the dry run. */
+/** `source`: the probed source, as in the query of the dry run. Without it, the service assumes a source. */
 export function usePlan(request: Json, source: object): Planned & { readonly retry: () => void } {
   const [planned, setPlanned] = useState<Planned>({ plan: null, invalid: null, error: null, isCurrent: false });
   const [round, setRound] = useState(0);

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { parseJobRequest } from "../../../shared/request/job-request.ts";
 import { completeBody } from "../../../shared/testing/arbitrary-body.ts";
 import { type Json, KEPT, masked } from "../secrets.ts";
-import { hashOfRequest, stateOfHash } from "../state.ts";
+import { hashOfRequest, requestOfHash } from "../state.ts";
 import { isObject, valueAt, withValue } from "./edit.ts";
 import type { FormField } from "./form-field.ts";
 import { GOAL_NAMES, outputsOf } from "./goals.ts";
@@ -217,7 +217,7 @@ describe("random states of the form", () => {
         const run = new Function("process", `return ${literal}`);
         const env = new Proxy({}, { get: (_, name) => `<${String(name).toLowerCase()}>` });
         expect(run({ env })).toEqual(json);
-        const opened = stateOfHash(hashOfRequest(request))?.request ?? {};
+        const opened = requestOfHash(hashOfRequest(request)) ?? {};
         expect(error(plannable(opened))).toBe("");
       }),
       { numRuns: 200 },
@@ -300,7 +300,7 @@ function examplesIn(page: string): [string, Json][] {
 describe("examples of the documentation open in the builder", () => {
   const examples = PAGES.flatMap(examplesIn);
   it.each(examples)("opens the example %s in the builder", (_, request) => {
-    const opened = stateOfHash(hashOfRequest(request))?.request;
+    const opened = requestOfHash(hashOfRequest(request));
     expect(error(plannable({ outputs: { mp4: { path: "a.mp4" } }, ...opened }))).toBe("");
   });
   it("finds the examples of the documentation", () => expect(examples.length).toBeGreaterThan(8));
