@@ -8,7 +8,7 @@ import type {
   Autoscale,
   EndpointResult,
   KeyList,
-  KeyRestrictions,
+  KeyOptions,
   Limits,
   NewAccount,
   NewAlert,
@@ -61,7 +61,7 @@ export class CopraAdmin {
     /**
      * Creates a key. Without `scopes` it has all rights of the account, and without `expires_at` it does not expire.
      */
-    create: (account: string, { signal, ...key }: CallOptions & KeyRestrictions = {}) =>
+    create: (account: string, { signal, ...key }: CallOptions & KeyOptions = {}) =>
       this.#post<NewKey>(`/accounts/${part(account)}/keys`, { signal }, key),
     list: async (account: string, options?: CallOptions) =>
       (await this.#get<KeyList>(`/accounts/${part(account)}/keys`, options)).keys,

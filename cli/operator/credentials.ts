@@ -36,10 +36,12 @@ export const listKeys: Run = async (context, [account = ""]) => {
   const keys = await (await adminOf(context)).keys.list(account, { signal });
   output.data({ keys }, () =>
     table([
-      ["KEY", "CREATED", "SCOPES", "EXPIRES", ""].map(output.colors.bold),
-      ...keys.map(({ id, created_at, revoked_at, scopes, expires_at }) => [
+      ["KEY", "NAME", "CREATED", "LAST USED", "SCOPES", "EXPIRES", ""].map(output.colors.bold),
+      ...keys.map(({ id, name, created_at, last_used_at, revoked_at, scopes, expires_at }) => [
         id,
+        printable(name),
         created_at,
+        last_used_at ?? "never",
         scopes?.join(",") ?? "all",
         expires_at ?? "never",
         valid(revoked_at),
@@ -50,13 +52,15 @@ export const listKeys: Run = async (context, [account = ""]) => {
 
 export const createKey: Run = async (context, [account = ""], options) => {
   const { output, signal } = context;
+  const name = textOption(options, "name");
   const scopes = scopesOf(options);
   const expires = endOf(options, context.now());
-  const restrictions = {
+  const key = {
+    ...(name === undefined ? {} : { name }),
     ...(scopes.length > 0 ? { scopes } : {}),
     ...(expires === undefined ? {} : { expires_at: expires }),
   };
-  const created = await (await adminOf(context)).keys.create(account, { signal, ...restrictions });
+  const created = await (await adminOf(context)).keys.create(account, { signal, ...key });
   output.data(created, () => created.api_key);
   output.words(`Key ${created.id}; it is shown only now`);
 };

@@ -56,6 +56,7 @@ export const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
     summary: "Create another API key of an account; shown once",
     arguments: [ACCOUNT],
     options: [
+      { flags: "--name <name>", description: "A name, for people: the program or person that uses the key" },
       {
         flags: "--scope <scope>",
         description: "Allow only some requests, such as jobs:create or jobs:read; separate several by commas",

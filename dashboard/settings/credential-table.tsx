@@ -19,6 +19,8 @@ type Credential = {
   /** Null: all requests. */
   readonly scopes?: readonly string[] | null;
   readonly expires_at?: string | null;
+  /** Null: never. */
+  readonly last_used_at?: string | null;
 };
 
 type Options = {
@@ -31,17 +33,17 @@ type Options = {
 
 export function CredentialTable({ label, rows, revoke, consequence }: Options) {
   const [withRevoked, showRevoked] = useState(false);
-  const ask = async ({ id, name }: Credential): Promise<void> => {
-    const title = `Revoke ${name ?? id}?`;
+  const ask = async (row: Credential): Promise<void> => {
+    const title = `Revoke ${nameOf(row)}?`;
     if (!(await confirm({ title, text: <p>{consequence}</p>, action: "Revoke", danger: true }))) return;
-    await report(revoke(id), `${name ?? id} is revoked`);
+    await report(revoke(row.id), `${nameOf(row)} is revoked`);
     rows.reload();
   };
   const state: Column<Credential> = [
     "State",
     (row) =>
       row.revoked_at === null ? (
-        <Button text="Revoke" of={row.name ?? row.id} class="danger" onClick={() => ask(row)} />
+        <Button text="Revoke" of={nameOf(row)} class="danger" onClick={() => ask(row)} />
       ) : (
         <span class="muted">
           revoked <Time at={row.revoked_at} />
@@ -58,9 +60,10 @@ export function CredentialTable({ label, rows, revoke, consequence }: Options) {
               label={`List of ${label}`}
               columns={[
                 ["Id", ({ id }) => id, "mono"],
-                all.some(({ name }) => name !== undefined) && NAMES,
+                all.some(({ pool }) => pool !== undefined) ? PLACES : ["Name", ({ name }) => name],
                 all.some(({ scopes }) => scopes !== undefined) && RIGHTS,
                 ["Created", ({ created_at }) => <Time at={created_at} />],
+                all.some((row) => row.last_used_at !== undefined) && LAST_USES,
                 state,
               ]}
               rows={all.filter(({ revoked_at }) => withRevoked || revoked_at === null)}
@@ -78,13 +81,20 @@ export function CredentialTable({ label, rows, revoke, consequence }: Options) {
   );
 }
 
-const NAMES: Column<Credential> = [
+const nameOf = ({ name, id }: Credential): string => name || id;
+
+const PLACES: Column<Credential> = [
   "Name, pool, labels",
   ({ name, pool, labels = [] }) => (
     <>
       {name} <span class="muted">{[pool, ...labels].join(" · ")}</span>
     </>
   ),
+];
+
+const LAST_USES: Column<Credential> = [
+  "Last used",
+  ({ last_used_at }) => (last_used_at == null ? <span class="muted">never</span> : <Time at={last_used_at} />),
 ];
 
 const RIGHTS: Column<Credential> = [

@@ -1,6 +1,6 @@
 // The API keys of the account; for the operator.
 import { useState } from "preact/hooks";
-import type { KeyRestrictions, NewKey } from "../../client/index.ts";
+import type { KeyOptions, NewKey } from "../../client/index.ts";
 import { SCOPE_NAMES, SCOPES } from "../../shared/api/scopes.ts";
 import { admin } from "../core/service.ts";
 import type { Account } from "../core/session.ts";
@@ -12,10 +12,11 @@ import { Problem } from "../parts/problem.tsx";
 import { useResource } from "../parts/use-resource.ts";
 import { CredentialTable } from "./credential-table.tsx";
 
-/** The restrictions that the form describes. */
-function restrictionsOf({ data, text }: Fields): KeyRestrictions {
+/** The key that the form describes. */
+function optionsOf({ data, text }: Fields): KeyOptions {
   const scopes = SCOPE_NAMES.filter((scope) => data.getAll("scope").includes(scope));
   return {
+    ...(text("name") === "" ? {} : { name: text("name") }),
     ...(scopes.length > 0 ? { scopes } : {}),
     ...(text("expires") === "" ? {} : { expires_at: `${text("expires")}T00:00:00Z` }),
   };
@@ -25,7 +26,7 @@ export function KeysCard({ account: { id, name } }: { readonly account: Account 
   const keys = useResource((signal) => admin.keys.list(id, { signal }), [id]);
   const [newKey, setNewKey] = useState<NewKey | null>(null);
   const { onSubmit, error } = useForm(async (fields) => {
-    setNewKey(await admin.keys.create(id, restrictionsOf(fields)));
+    setNewKey(await admin.keys.create(id, optionsOf(fields)));
     fields.form.reset();
     keys.reload();
   });
@@ -33,6 +34,7 @@ export function KeysCard({ account: { id, name } }: { readonly account: Account 
     <Card title={`API keys of ${name}`}>
       <form class="body stack" onSubmit={onSubmit}>
         <div class="row">
+          <Field label="Name" name="name" maxLength={100} placeholder="The program or person that uses it" />
           <Field label="Valid until the start of (UTC)" name="expires" type="date" />
           <Button type="submit" text="Create a key" class="primary" />
         </div>

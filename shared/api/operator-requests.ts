@@ -24,14 +24,15 @@ const Scopes = z
   .max(SCOPE_NAMES.length, `must have at most ${SCOPE_NAMES.length} scopes`);
 
 export const KeyBody = strictObject({
+  name: NamedBody.shape.name.exactOptional(),
   scopes: Scopes.exactOptional().describe("The only requests that the key may send; absent: all requests"),
   expires_at: z.iso
     .datetime({ offset: true, error: "must be a time such as 2027-01-31T12:00:00Z" })
     .exactOptional()
     .describe("From this time on, the key is not valid; absent: the key does not expire"),
 })
-  .describe("The restrictions of a new API key")
-  .register(NAMED, { id: "KeyRestrictions" });
+  .describe("The name and restrictions of a new API key")
+  .register(NAMED, { id: "KeyOptions" });
 
 const whole = (max: number, rule: string) => z.int(rule).min(1, rule).max(max, rule);
 const LIMIT_RULE = "must be null or a whole number from 1 to 100000";

@@ -60,19 +60,28 @@ const credentialView = {
   revoked_at: ContractDate.nullable().describe("Null while it is valid"),
 };
 
-const restrictions = {
+const keyOptions = {
+  name: z.string().describe("The name from its creation; empty: none"),
   scopes: z.array(z.string()).nullable().describe("The only requests that the key may send; null: all requests"),
   expires_at: ContractDate.nullable().describe("The end of its validity; null: it does not expire"),
 };
 
 export const NewKey = z
-  .object({ id: credentialView.id, api_key: z.string().describe("Returned only once"), ...restrictions })
+  .object({ id: credentialView.id, api_key: z.string().describe("Returned only once"), ...keyOptions })
   .describe("A new API key")
   .register(NAMED, { id: "NewKey" });
 export type NewKey = z.infer<typeof NewKey>;
 
 export const KeyList = z
-  .object({ keys: z.array(z.object({ ...credentialView, ...restrictions })) })
+  .object({
+    keys: z.array(
+      z.object({
+        ...credentialView,
+        ...keyOptions,
+        last_used_at: ContractDate.nullable().describe("Up to an hour before its last use; null: never used"),
+      }),
+    ),
+  })
   .describe("The API keys of an account")
   .register(NAMED, { id: "KeyList" });
 export type KeyList = z.infer<typeof KeyList>;

@@ -229,6 +229,7 @@ const MODULES: Readonly<Record<string, string>> = {
     "const { DurableObject, WorkerEntrypoint, env } = globalThis.simulatedWorkers;",
     "export { DurableObject, WorkerEntrypoint, env };",
     "export const exports = {};",
+    "export const waitUntil = () => {};",
   ].join("\n"),
   // The database has the whole schema from the start, and Node imports no SQL.
   "../../migrations/migrations.js": "export default { journal: { entries: [] }, migrations: {} };",

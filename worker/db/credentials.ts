@@ -1,5 +1,5 @@
 // API keys and node tokens. Only their digests are stored, so that a leaked database does not reveal them.
-import { and, eq, gt, gte, isNull, lt, or, sql } from "drizzle-orm";
+import { and, eq, gt, gte, isNull, lt, lte, or, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import * as z from "zod";
@@ -12,19 +12,33 @@ export type Account = typeof accounts.$inferSelect;
 export type KeyLimits = { readonly scopes: readonly string[] | null; readonly expiresAt: number | null };
 
 /** A valid API key. `id`: its id for the operator. */
-export type ValidKey = { readonly account: Account; readonly id: string; readonly digest: string } & KeyLimits;
+export type ValidKey = { readonly account: Account; readonly id: string; readonly digest: string } & KeyLimits &
+  LastUse;
+type LastUse = { readonly lastUsedAt: number | null };
 
 /** The valid API key with this digest, and its account; null if no account has the key. */
 export async function accountOfKey(db: D1Database, digest: string, now: number): Promise<ValidKey | null> {
-  const { scopes, expiresAt } = apiKeys;
+  const { scopes, expiresAt, lastUsedAt } = apiKeys;
   const [row] = await runQuery(
     drizzle(db)
-      .select({ account: accounts, scopes, expiresAt })
+      .select({ account: accounts, scopes, expiresAt, lastUsedAt })
       .from(apiKeys)
       .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
       .where(and(eq(apiKeys.digest, digest), isNull(apiKeys.revokedAt), or(isNull(expiresAt), gt(expiresAt, now)))),
   );
   return row ? { ...row, digest, id: credentialId(digest), scopes: readScopes(row.scopes) } : null;
+}
+
+/** The interval between two writes of a key's last use: a row an hour, however many requests a client sends. */
+const USE_INTERVAL_MS = 3_600_000;
+
+/** Writes the last use of a key, unless another request wrote it within the interval. */
+export async function noteUse(db: D1Database, { digest, lastUsedAt }: ValidKey, now: number): Promise<void> {
+  const before = now - USE_INTERVAL_MS;
+  if (lastUsedAt !== null && lastUsedAt > before) return;
+  const isDue = or(isNull(apiKeys.lastUsedAt), lte(apiKeys.lastUsedAt, before));
+  const noted = drizzle(db).update(apiKeys).set({ lastUsedAt: now });
+  await runQuery(noted.where(and(eq(apiKeys.digest, digest), isDue)));
 }
 
 /** The placement that a node token binds: the pool of its nodes, and the labels that all of them have. */
@@ -69,7 +83,7 @@ export async function insertAccount(
 
 export async function insertKey(
   db: D1Database,
-  { scopes, ...key }: KeyLimits & { digest: string; accountId: string; createdAt: number },
+  { scopes, ...key }: KeyLimits & { name: string; digest: string; accountId: string; createdAt: number },
 ): Promise<void> {
   const stored = scopes && JSON.stringify(scopes);
   await runQuery(
@@ -79,13 +93,14 @@ export async function insertKey(
   );
 }
 
-export async function listKeys(db: D1Database, accountId: string): Promise<(CredentialView & KeyLimits)[]> {
+export async function listKeys(
+  db: D1Database,
+  accountId: string,
+): Promise<(CredentialView & KeyLimits & LastUse & { name: string })[]> {
   const rows = await runQuery(
     drizzle(db).select().from(apiKeys).where(eq(apiKeys.accountId, accountId)).orderBy(apiKeys.createdAt),
   );
-  return rows.map(({ digest, createdAt, revokedAt, expiresAt, scopes }) => {
-    return { id: credentialId(digest), createdAt, revokedAt, expiresAt, scopes: readScopes(scopes) };
-  });
+  return rows.map(({ digest, scopes, ...row }) => ({ ...row, id: credentialId(digest), scopes: readScopes(scopes) }));
 }
 
 /**

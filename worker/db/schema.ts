@@ -33,6 +33,10 @@ export const apiKeys = sqliteTable("api_keys", {
   scopes: text("scopes"),
   /** Null: the key does not expire. */
   expiresAt: integer("expires_at"),
+  /** For people; empty: none. */
+  name: text("name").notNull().default(""),
+  /** Up to an hour before the last use (noteUse); null: never used. */
+  lastUsedAt: integer("last_used_at"),
 });
 
 export const nodeTokens = sqliteTable("node_tokens", {

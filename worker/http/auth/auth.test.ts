@@ -1,10 +1,12 @@
 // The cost of rejected credentials, and the end of access for revoked credentials.
 import { env, exports } from "cloudflare:workers";
 import { expect, it, vi } from "vitest";
+import { contractDate } from "#shared/job/job-view.ts";
 import { PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
 import { ADMITTED_HEADER, hubOf } from "../../rpc/hub.ts";
 import { settingsOf } from "../../settings.ts";
 import { ADMIN, basic, bearer, newAccount, newNodeToken, operator, send } from "../../testing/jobs.ts";
+import { measuredDatabase } from "../../testing/measured-database.ts";
 import { fill, ROUTES } from "../../testing/routes.ts";
 import { app } from "../app.ts";
 
@@ -211,6 +213,28 @@ async function connect(token: string, nodeId: string) {
   socket.send(JSON.stringify({ type: "hello", protocol: PROTOCOL_VERSION, ...about }));
   return { socket, closed };
 }
+
+it("writes one row an hour for the last use of a key, however many requests use it", async () => {
+  const { id, key } = await newAccount();
+  const { db, work } = measuredDatabase(env.DB);
+  const clock = vi.spyOn(Date, "now");
+  const lastUse = async () => (await operator.get(`/v2/admin/accounts/${id}/keys`)).body.keys[0].last_used_at;
+  const use = () =>
+    app.request("/v2/jobs/AAAAAAAAAAAAAA", { method: "DELETE", headers: basic(key) }, { ...env, DB: db });
+  expect(await lastUse()).toBe(null);
+  const start = Date.now();
+  for (const [at, usedAt, rows] of [
+    [start, start, 1],
+    [start + 3_599_999, start, 1],
+    [start + 3_600_000, start + 3_600_000, 2],
+  ] as const) {
+    clock.mockReturnValue(at);
+    for (let request = 0; request < 3; request++) expect((await use()).status).toBe(404);
+    await vi.waitFor(async () => expect(await lastUse()).toBe(contractDate(usedAt)));
+    expect(work.rowsWritten).toBe(rows);
+  }
+  clock.mockRestore();
+});
 
 const HOW = "send the API key as the user name of HTTP Basic authentication, as `curl -u KEY:` does";
 const NOT_BASIC = "The Authorization header is not valid HTTP Basic authentication";

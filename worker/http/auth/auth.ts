@@ -1,9 +1,11 @@
 // Authentication: clients by API key (Basic), nodes and the operator by token (Bearer). Text without the form of a key
 // needs no database access. An unknown key needs a single index lookup. Guessing a key among 2^256 is not feasible.
+import { waitUntil } from "cloudflare:workers";
 import type { MiddlewareHandler } from "hono";
 import { ACCOUNT_HEADER } from "#shared/api/session.ts";
 import { AppError } from "#shared/errors.ts";
 import { isApiKey, isNodeToken } from "#shared/ids.ts";
+import { messageOf } from "#shared/log.ts";
 import type { Env } from "../../bindings.ts";
 import { purposeDigest, type Session } from "../../crypto/session.ts";
 import { findAccount } from "../../db/accounts.ts";
@@ -12,11 +14,13 @@ import {
   accountOfKey,
   type KeyLimits,
   nodeTokenOf,
+  noteUse,
   type TokenPlacement,
   type ValidKey,
 } from "../../db/credentials.ts";
 import type { Admitted } from "../../dispatch/connections/node-about.ts";
 import { ExpiringMap } from "../../expiring-map.ts";
+import { log } from "../../log.ts";
 import { settingsOf } from "../../settings.ts";
 import { checkAdminToken, findCredential } from "./failed-attempts.ts";
 import { type AnyContext, requireSameOrigin } from "./same-origin.ts";
@@ -84,10 +88,18 @@ async function polledKey(
   find: (lookUp: () => Promise<ValidKey | null>) => Promise<ValidKey | null>,
 ): Promise<ValidKey | null> {
   const now = Date.now();
-  const lookUp = () => find(() => accountOfKey(context.env.DB, digest, now));
+  const lookUp = () => find(() => usedKey(context, digest, now));
   if (context.req.method !== "GET") return lookUp();
   const key = await keys.remember(digest, now, lookUp);
   return key === null || key.expiresAt === null || key.expiresAt > now ? key : null;
+}
+
+/** The same, looked up. The response does not wait for the note of its use. */
+async function usedKey({ env }: AnyContext, digest: string, now: number): Promise<ValidKey | null> {
+  const key = await accountOfKey(env.DB, digest, now);
+  const lost = (error: unknown) => log.warn("key use not noted", { key: key?.id, error: messageOf(error) });
+  if (key) waitUntil(noteUse(env.DB, key, now).catch(lost));
+  return key;
 }
 
 /** The stored digests of credentials. Credentials have 256 random bits, so no slow hash is needed. */

@@ -201,18 +201,19 @@ describe("a key that expires", () => {
     ["an unknown scope", { scopes: ["jobs:write"] }],
     ["no scope", { scopes: [] }],
     ["a misspelled field", { scope: ["jobs:read"] }],
+    ["an empty name", { name: "" }],
   ])("is not created with %s", async (_, body) => {
     const refused = await createKey(body);
     expect([refused.status, refused.body.error_code]).toEqual([400, "request_not_valid"]);
   });
 
-  it("is listed with its scopes and its end", async () => {
-    const body = { scopes: ["usage:read", "usage:read"], expires_at: "2100-01-01T02:00:00+02:00" };
+  it("is listed with its name, its scopes and its end", async () => {
+    const body = { name: " reports ", scopes: ["usage:read", "usage:read"], expires_at: "2100-01-01T02:00:00+02:00" };
     const { body: made } = await createKey(body);
-    const limits = { scopes: ["usage:read"], expires_at: "2100-01-01 00:00:00 +0000" };
+    const limits = { name: "reports", scopes: ["usage:read"], expires_at: "2100-01-01 00:00:00 +0000" };
     expect(made).toMatchObject(limits);
     const { body: list } = await operator.get(`/v2/admin/accounts/${account.id}/keys`);
     expect(list.keys.find(({ id }: { id: string }) => id === made.id)).toMatchObject(limits);
-    expect(list.keys[0]).toMatchObject({ scopes: null, expires_at: null });
+    expect(list.keys[0]).toMatchObject({ name: "", scopes: null, expires_at: null });
   });
 });

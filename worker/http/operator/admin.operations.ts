@@ -74,7 +74,7 @@ export const ADMIN_OPERATIONS = operations({ tag: "Administration", access: "ope
       examples: {
         restricted: {
           summary: "A key that only reads jobs, until a day",
-          value: { scopes: ["jobs:read"], expires_at: "2027-01-31T00:00:00Z" },
+          value: { name: "reports", scopes: ["jobs:read"], expires_at: "2027-01-31T00:00:00Z" },
         },
       },
     },

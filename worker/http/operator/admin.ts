@@ -39,10 +39,12 @@ import { jsonResponse } from "../responses/json-response.ts";
 import { ADMIN_OPERATIONS } from "./admin.operations.ts";
 import { knownAccount, rotation, viewLimits } from "./admin-rotation.ts";
 
+const dateOf = (time: number | null): string | null => (time === null ? null : contractDate(time));
+
 const viewCredential = ({ id, createdAt, revokedAt }: CredentialView) => ({
   id,
   created_at: contractDate(createdAt),
-  revoked_at: revokedAt === null ? null : contractDate(revokedAt),
+  revoked_at: dateOf(revokedAt),
 });
 
 export const admin = mount(ADMIN_OPERATIONS, {
@@ -75,16 +77,22 @@ export const admin = mount(ADMIN_OPERATIONS, {
     const account = await knownAccount(context.env.DB, context.req.param("id"));
     const apiKey = newApiKey(randomBytes);
     const createdAt = Date.now();
-    const limits = limitsOf(await readOptionalBody(context.req, KeyBody, "request_not_valid"), createdAt);
+    const { name = "", ...restrictions } = await readOptionalBody(context.req, KeyBody, "request_not_valid");
+    const limits = limitsOf(restrictions, createdAt);
     const digest = await apiKeyDigest(apiKey);
-    await insertKey(context.env.DB, { digest, ...limits, accountId: account.id, createdAt });
-    const created: NewKey = { id: credentialId(digest), api_key: apiKey, ...viewKeyLimits(limits) };
+    await insertKey(context.env.DB, { digest, name, ...limits, accountId: account.id, createdAt });
+    const created: NewKey = { id: credentialId(digest), api_key: apiKey, name, ...viewKeyLimits(limits) };
     return jsonResponse(context, created, 201);
   },
   listKeys: async (context) => {
     const account = await knownAccount(context.env.DB, context.req.param("id"));
     const stored = await listKeys(context.env.DB, account.id);
-    const keys = stored.map((key) => ({ ...viewCredential(key), ...viewKeyLimits(key) }));
+    const keys = stored.map((key) => ({
+      ...viewCredential(key),
+      name: key.name,
+      ...viewKeyLimits(key),
+      last_used_at: dateOf(key.lastUsedAt),
+    }));
     return jsonResponse(context, { keys } satisfies KeyList);
   },
   revokeKey: async (context) => {
@@ -121,7 +129,7 @@ export const admin = mount(ADMIN_OPERATIONS, {
 });
 
 /** The limits of a requested key. Throws AppError(request_not_valid) for an end that is not after `now`. */
-function limitsOf({ scopes, expires_at: end }: z.infer<typeof KeyBody>, now: number): KeyLimits {
+function limitsOf({ scopes, expires_at: end }: Omit<z.infer<typeof KeyBody>, "name">, now: number): KeyLimits {
   const expiresAt = end === undefined ? null : Date.parse(end);
   if (expiresAt !== null && expiresAt <= now) {
     throw new AppError("request_not_valid", "`expires_at` must be in the future");
@@ -131,7 +139,7 @@ function limitsOf({ scopes, expires_at: end }: z.infer<typeof KeyBody>, now: num
 
 const viewKeyLimits = ({ scopes, expiresAt }: KeyLimits) => ({
   scopes: scopes && [...scopes],
-  expires_at: expiresAt === null ? null : contractDate(expiresAt),
+  expires_at: dateOf(expiresAt),
 });
 
 function credentialIdOf(text: string): string {

@@ -136,7 +136,7 @@ const STREAM_METADATA: HttpStreamMetadata = {
 const KEY = { id: "9f86d081884c", created_at: DATES.created_at, revoked_at: null };
 const LIMITS = { max_unfinished_jobs: null, max_running: null, max_priority: null, weight: 1 };
 const BOUND = { pool: "default", labels: ["region:eu"] };
-const RESTRICTED = { scopes: ["jobs:read"], expires_at: "2027-01-31 00:00:00 +0000" };
+const RESTRICTED = { name: "reports", scopes: ["jobs:read"], expires_at: "2027-01-31 00:00:00 +0000" };
 const MASKED_KEY = "k-6wUx0Ga1oTqVJ3yPzB2nR8dKfLcE5sHmQ9iXgYt4ZbA";
 
 const NODE = {
@@ -272,7 +272,7 @@ export const RESPONSE_EXAMPLES = {
   },
   AccountList: { accounts: [{ id: "Q2hhbmdlTWVOb3", name: "me", created_at: DATES.created_at, ...LIMITS }] },
   NewKey: { id: KEY.id, api_key: MASKED_KEY, ...RESTRICTED },
-  KeyList: { keys: [{ ...KEY, ...RESTRICTED }] },
+  KeyList: { keys: [{ ...KEY, ...RESTRICTED, last_used_at: DATES.completed_at }] },
   NewNodeToken: { id: KEY.id, node_token: "n-6wUx0Ga1oTqVJ3yPzB2nR8dKfLcE5sHmQ9iXgYt4ZbA", ...BOUND },
   NodeTokenList: { node_tokens: [{ ...KEY, name: "rack", ...BOUND }] },
   Revoked: { id: KEY.id, revoked: true },
