@@ -29,6 +29,20 @@ CREATE TABLE `api_keys` (
 	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint
+CREATE TABLE `audit` (
+	`id` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`account_id` text NOT NULL,
+	`actor` text NOT NULL,
+	`ip` text,
+	`action` text NOT NULL,
+	`object` text NOT NULL,
+	`status` integer NOT NULL,
+	PRIMARY KEY(`created_at`, `id`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `audit_by_account` ON `audit` (`account_id`,`created_at`);--> statement-breakpoint
+CREATE INDEX `audit_by_action` ON `audit` (`account_id`,`action`,`created_at`);--> statement-breakpoint
 CREATE TABLE `ended_sessions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`expires_at` integer NOT NULL
@@ -75,7 +89,9 @@ CREATE TABLE `jobs` (
 	`check_at` integer DEFAULT 0,
 	`search` text,
 	`usage` text,
-	`tags` text
+	`tags` text,
+	`created_by` text,
+	`created_from` text
 );
 --> statement-breakpoint
 CREATE INDEX `jobs_by_status` ON `jobs` (`account_id`,`status`,`created_at`,`id`);--> statement-breakpoint

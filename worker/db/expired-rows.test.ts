@@ -79,6 +79,7 @@ it("deletes keys after a day, wherever they are in the table", async () => {
 it.each<[ExpiringTable, string]>([
   ["jobs", "SEARCH jobs USING INDEX jobs_to_expire (completed_at<?)"],
   ["idempotency_keys", "SEARCH idempotency_keys USING COVERING INDEX idempotency_keys_by_age (created_at<?)"],
+  ["audit", "SEARCH audit USING PRIMARY KEY (created_at<?)"],
 ])("finds expired rows of %s by an index", async (table, search) => {
   const steps = await planOf(portionQuery(table, 1));
   expect(steps).toContain(search);

@@ -1,8 +1,8 @@
-// Deletes expired rows of ended jobs and of idempotency keys, found by indexes of their age.
+// Deletes expired rows of ended jobs, of idempotency keys and of the audit, found by indexes of their age.
 import { type SQL, sql } from "drizzle-orm";
 import { KEY_LIFE_MS } from "./idempotency.ts";
 import { runBatch } from "./run-query.ts";
-import { idempotencyKeys, jobs } from "./schema.ts";
+import { audit, idempotencyKeys, jobs } from "./schema.ts";
 
 /** Rows of a portion. Other requests wait for a portion, about 40 ms. */
 const PORTION = 500;
@@ -16,6 +16,9 @@ const EXPIRED = {
   idempotency_keys: (before: number) => sql`
     DELETE FROM ${idempotencyKeys} WHERE (account_id, key) IN (
       SELECT account_id, key FROM ${idempotencyKeys} WHERE created_at < ${before} LIMIT ${PORTION})`,
+  audit: (before: number) => sql`
+    DELETE FROM ${audit} WHERE (created_at, id) IN (
+      SELECT created_at, id FROM ${audit} WHERE created_at < ${before} LIMIT ${PORTION})`,
 } as const satisfies Record<string, (before: number) => SQL>;
 export type ExpiringTable = keyof typeof EXPIRED;
 
@@ -29,8 +32,8 @@ type Limits = { readonly maxPortions: number; readonly maxMs: number };
 const NEARLY_FULL = 0.8;
 
 /**
- * Deletes expired keys and rows of jobs. In a nearly full database, rows of jobs expire after `retentionMs`. Returns
- * true if the database is nearly full.
+ * Deletes expired keys, rows of jobs and entries of the audit. In a nearly full database, rows and entries expire after
+ * `retentionMs`. Returns true if the database is nearly full.
  */
 export async function deleteOldRows(
   db: D1Database,
@@ -40,7 +43,9 @@ export async function deleteOldRows(
 ): Promise<boolean> {
   const bytes = await deleteExpired(db, "idempotency_keys", now - KEY_LIFE_MS, limits);
   const isFull = bytes > NEARLY_FULL * settings.maxDatabaseBytes;
-  await deleteExpired(db, "jobs", now - (isFull ? settings.retentionMs : settings.listMs), limits);
+  const before = now - (isFull ? settings.retentionMs : settings.listMs);
+  await deleteExpired(db, "audit", before, limits);
+  await deleteExpired(db, "jobs", before, limits);
   return isFull;
 }
 

@@ -38,13 +38,13 @@ export async function deleteToken(db: D1Database, accountId: string, template: s
   return (await runQuery(drizzle(db).delete(ingestTokens).where(wanted).run())).meta.changes > 0;
 }
 
-/** The account and template of a token; null if the token is unknown or has expired. */
+/** The account, template and API key of a token; null if the token is unknown or has expired. */
 export async function findToken(
   db: D1Database,
   digest: string,
-): Promise<{ account: Account; template: string } | null> {
+): Promise<{ account: Account; template: string; keyId: string | null } | null> {
   const rows = drizzle(db)
-    .select({ account: accounts, template: ingestTokens.template })
+    .select({ account: accounts, template: ingestTokens.template, keyId: ingestTokens.keyId })
     .from(ingestTokens)
     .innerJoin(accounts, eq(accounts.id, ingestTokens.accountId))
     .where(

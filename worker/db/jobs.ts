@@ -7,10 +7,11 @@ import { packView, unpackView } from "./stored-view.ts";
 import { addTagUsage } from "./tag-usage.ts";
 import { addUsage, LOST_USAGE } from "./usage.ts";
 
-/** Only lists need the duration. */
-const { tookMs: _took, ...ROW } = getTableColumns(jobs);
+/** Only lists need the duration, and only the audit the creator. */
+const { tookMs: _took, createdBy: _by, createdFrom: _from, ...ROW } = getTableColumns(jobs);
 type Row = typeof jobs.$inferSelect;
-export type JobRow = Omit<Row, "tookMs"> & Partial<Pick<Row, "tookMs">>;
+type Listed = "tookMs" | "createdBy" | "createdFrom";
+export type JobRow = Omit<Row, Listed> & Partial<Pick<Row, Listed>>;
 
 /**
  * Writes a job's row unless the stored row has a later version. The same version has the same content except the time
@@ -49,6 +50,8 @@ const NEW_ROW = {
   check_at: "checkAt",
   search: "search",
   tags: "tags",
+  created_by: "createdBy",
+  created_from: "createdFrom",
 } as const satisfies Record<string, keyof JobRow>;
 
 /** The members of a list in JSON, as rows `one`. A single parameter: D1 allows 100 in a statement. */

@@ -100,6 +100,9 @@ export const jobs = sqliteTable(
     usage: text("usage"),
     /** A JSON object of names and values; null without tags. Triggers keep `job_tags` in step. */
     tags: text("tags"),
+    /** The sender of the request that created the job (audit.ts): no index has them, so they cost no row. */
+    createdBy: text("created_by"),
+    createdFrom: text("created_from"),
   },
   (table) => [
     // For lists of one status, merged lists of all statuses, and the number of unfinished jobs. It contains `id`, so
@@ -289,6 +292,31 @@ export const ingestTokens = sqliteTable(
     expiresAt: integer("expires_at"),
   },
   (table) => [index("ingest_tokens_by_template").on(table.accountId, table.template)],
+);
+
+/** Who changed what: an entry costs three rows. WITHOUT ROWID. */
+export const audit = sqliteTable(
+  "audit",
+  {
+    id: text("id").notNull(),
+    createdAt: integer("created_at").notNull(),
+    /** Empty: the service itself. */
+    accountId: text("account_id").notNull(),
+    /** The id of the API key, or `operator`. */
+    actor: text("actor").notNull(),
+    ip: text("ip"),
+    /** The id of the operation. */
+    action: text("action").notNull(),
+    /** Kind and id, such as `keys/9f86d081884c`. */
+    object: text("object").notNull(),
+    status: integer("status").notNull(),
+  },
+  (table) => [
+    // The first column is the time, for the list of all accounts, and for the deletion of old entries.
+    primaryKey({ columns: [table.createdAt, table.id] }),
+    index("audit_by_account").on(table.accountId, table.createdAt),
+    index("audit_by_action").on(table.accountId, table.action, table.createdAt),
+  ],
 );
 
 /** Rules of alerts. */

@@ -27,6 +27,7 @@ export const JOB_LIST_OPERATIONS = operations({ tag: "Jobs" })({
   },
   createJobs: {
     route: "POST /v2/jobs/batch",
+    isUnaudited: true,
     access: ["jobs:create"],
     summary: "Create many jobs",
     description:

@@ -46,6 +46,7 @@ const UNREAD = "With an API key that has no scope `jobs:read`, the response has 
 export const JOB_OPERATIONS = operations({ tag: "Jobs", path: [ID] })({
   createJob: {
     route: "POST /v2/jobs",
+    isUnaudited: true,
     access: "job-key",
     summary: "Create a job",
     description:

@@ -12,6 +12,7 @@ const WAIT = queryParameters(ProbeParameters);
 export const PROBE_OPERATIONS = operations({ tag: "Probes", access: ["jobs:create"], parameters: WAIT, path: [ID] })({
   createProbe: {
     route: "POST /v2/probes",
+    isUnaudited: true,
     summary: "Inspect a source",
     description:
       "A node reads the contents of a source, without a job: tracks, codecs, sizes, length, tags. Of an MP4 or QuickTime file " +

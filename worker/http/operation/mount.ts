@@ -1,9 +1,11 @@
-// Serves operations: authenticates the sender of each request, as the operation's record requires.
+// Serves operations: authenticates the sender of each request, and notes changes in the audit, as the operation's
+// record requires.
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import type { Env } from "../../bindings.ts";
+import { audited } from "../auth/audited.ts";
 import { type AdminEnv, adminAuth, type ClientEnv, clientAuth, monitorAuth } from "../auth/auth.ts";
 import type { KeyAccess } from "../auth/scopes.ts";
-import { type Access, type Operation, routeParts } from "./operation.ts";
+import { type Access, isForKeys, type Operation, routeParts } from "./operation.ts";
 
 type EnvOf<To> = To extends KeyAccess ? ClientEnv : AdminEnv;
 type PathOf<Route> = Route extends `${string} ${infer Path}` ? Path : never;
@@ -24,11 +26,12 @@ export function mount<const Records extends Readonly<Record<string, Operation>>>
 ): Hono<{ Bindings: Env }> {
   const app = new Hono<{ Bindings: Env }>({ strict: false });
   const byId = new Map<string, unknown>(Object.entries(handlers));
-  for (const { id, route, access } of Object.values(records)) {
+  for (const { id, route, access, isUnaudited } of Object.values(records)) {
     const [method, path] = routeParts(route);
     // The types of the parameters say that the handler suits its record.
     const handler = byId.get(id) as MiddlewareHandler | undefined;
-    if (handler) app.on(method, [path], ...guards(access), handler);
+    const isChange = method !== "GET" && !isUnaudited && (isForKeys(access) || access === "operator");
+    if (handler) app.on(method, [path], ...guards(access), ...(isChange ? [audited(id, path)] : []), handler);
   }
   return app;
 }

@@ -76,6 +76,8 @@ export type Operation = {
     /** The code of a body that does not match the schema; by default `request_not_valid`. */
     readonly code?: Code;
   };
+  /** True without an entry in the audit: a client creates many, and they have rows of their own. */
+  readonly isUnaudited?: true;
   /** True if the body may be any bytes. */
   readonly bytes?: true;
   readonly responses: readonly Success[];

@@ -1,8 +1,8 @@
-// The query of GET /v2/uploads and GET /v2/upload-links, and their pages.
+// The query of GET /v2/uploads and GET /v2/upload-links. Their pages, and pages of the audit.
 import * as z from "zod";
 import { strictObject } from "#shared/strict-object.ts";
 import { cursorOf } from "./list-query.ts";
-import { decimal, parseQuery } from "./parse-query.ts";
+import { decimal } from "./parse-query.ts";
 
 const LIMIT_RULE = "must be a whole number from 1 to 100";
 
@@ -12,20 +12,19 @@ export const UploadListParameters = strictObject({
     .describe("Maximum entries per page"),
   cursor: z
     .string()
-    .regex(/^\d{1,16}-[A-Za-z0-9]{20}$/, "must be the `next_cursor` of a previous response")
+    .regex(/^\d{1,16}-[A-Za-z0-9]{14,20}$/, "must be the `next_cursor` of a previous response")
     .optional()
     .describe("The `next_cursor` of the previous page"),
 });
 
 type Place = { readonly createdAt: number; readonly id: string };
-type Wanted = { readonly after: Place | null; readonly limit: number; readonly now: number };
+export type Wanted = { readonly after: Place | null; readonly limit: number; readonly now: number };
 
-/** Reads the page of a query, with the cursor of the next page. Throws AppError(query_not_valid). */
+/** Reads a page, with the cursor of the next page. */
 export async function readPage<Row extends Place>(
-  query: Record<string, string>,
+  { limit, cursor }: z.output<typeof UploadListParameters>,
   read: (wanted: Wanted) => Promise<Row[]>,
 ): Promise<{ page: Row[]; next_cursor: string | null }> {
-  const { limit, cursor } = parseQuery(UploadListParameters, query);
   const [createdAt, id] = cursor?.split("-") ?? [];
   const after = createdAt && id ? { createdAt: Number(createdAt), id } : null;
   const rows = await read({ after, limit: limit + 1, now: Date.now() });

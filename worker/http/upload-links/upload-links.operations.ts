@@ -9,6 +9,7 @@ const ID = pathParameter("id", "The id of the upload link", UPLOAD_LINK_ID);
 export const UPLOAD_LINK_OPERATIONS = operations({ tag: "Uploads", access: ["uploads:create"], path: [ID] })({
   createUploadLink: {
     route: "POST /v2/upload-links",
+    isUnaudited: true,
     summary: "Create an upload link",
     description:
       "A browser sends one file to the link's `url` in parts, or to its `tus_url` with a client of tus 1.0.0, without an " +

@@ -86,11 +86,11 @@ export async function createJobs(
   creator: JobCreator,
   requests: readonly NewRequest[],
 ): Promise<Map<NewRequest, Result<JobSpec, unknown>>> {
-  const { env, account } = creator;
+  const { env, account, sender } = creator;
   const { refused, isListened } = await requestsAboveQuota(creator, requests);
   const webhook = await unseal(account.sealedWebhookSecret, sealedFor(account), settingsOf(env).sealingKeys);
   const admitted = requests.filter((request) => !refused.has(request));
-  const stored = await storeJobs(env, admitted, (request, job) => specOf(creator, request, webhook, job));
+  const stored = await storeJobs({ env, sender }, admitted, (request, job) => specOf(creator, request, webhook, job));
   const specs = new Map<NewRequest, Result<NewJobSpec, unknown>>([...refused, ...stored]);
   const started = requests.map(async (request) => {
     const spec = specs.get(request) ?? err(null);

@@ -10,6 +10,7 @@ import type { Env } from "../../../bindings.ts";
 import { randomBytes } from "../../../crypto/bytes.ts";
 import { keyedDigest } from "../../../crypto/keyed-digest.ts";
 import type { SealingKeys } from "../../../crypto/sealed-secret.ts";
+import type { Sender } from "../../../db/audit.ts";
 import type { Account } from "../../../db/credentials.ts";
 import { claimKeys } from "../../../db/idempotency.ts";
 import { insertJobs, type JobRow } from "../../../db/jobs.ts";
@@ -22,16 +23,23 @@ import { log } from "../../../log.ts";
 import { jobOf } from "../../../rpc/job.ts";
 import type { NewJobSpec } from "../../../rpc/job-spec.ts";
 import { settingsOf } from "../../../settings.ts";
+import { senderOf } from "../../auth/audited.ts";
 import type { ClientEnv } from "../../auth/auth.ts";
 
-/** The account that a job is created for, and the origin under which clients reach the service. */
-export type JobCreator = { readonly env: Env; readonly account: Account; readonly origin: string };
+/** The account that a job is created for, the origin under which clients reach the service, and the sender. */
+export type JobCreator = {
+  readonly env: Env;
+  readonly account: Account;
+  readonly origin: string;
+  readonly sender: Sender;
+};
 
-/** The account and the origin of a client's request. */
+/** The account, the origin and the sender of a client's request. */
 export const creatorOf = (context: Context<ClientEnv>): JobCreator => ({
   env: context.env,
   account: context.get("account"),
   origin: new URL(context.req.url).origin,
+  sender: senderOf(context),
 });
 
 /** The account's part in the order of work on the nodes. */
@@ -52,7 +60,7 @@ type Wanted = { readonly body: Uint8Array; readonly key: string | null };
  * AppError(idempotency_key_reused).
  */
 export async function storeJobs<Request extends Wanted>(
-  env: Env,
+  { env, sender }: Pick<JobCreator, "env" | "sender">,
   requests: readonly Request[],
   specOf: (request: Request, job: NewJob) => Promise<NewJobSpec>,
 ): Promise<Map<Request, Result<NewJobSpec, unknown>>> {
@@ -67,19 +75,19 @@ export async function storeJobs<Request extends Wanted>(
     if (!spec.ok || key === null) return [];
     const { id: jobId, accountId, createdAt } = spec.value;
     const bodyDigest = digestOfBody(body, sealingKeys[0]);
-    return { request: { accountId, key, bodyDigest, jobId, createdAt }, job: firstRow(spec.value) };
+    return { request: { accountId, key, bodyDigest, jobId, createdAt }, job: firstRow(spec.value, sender) };
   });
   const holders = await claimKeys(DB, claims);
   const unclaimed = [...results].map(async ([request, spec]): Promise<JobRow[]> => {
     const holder = request.key === null ? null : holders.get(request.key);
     if (!spec.ok || holder === undefined || holder?.jobId === spec.value.id) return [];
-    if (holder === null) return [firstRow(spec.value)];
+    if (holder === null) return [firstRow(spec.value, sender)];
     const isRepeated = sealingKeys.some((key) => digestOfBody(request.body, key) === holder.bodyDigest);
     const first = isRepeated
       ? await settle(specOf(request, { id: holder.jobId as JobId, createdAt: holder.createdAt }))
       : err(new AppError("idempotency_key_reused", KEY_REUSED));
     results.set(request, first);
-    return first.ok ? [firstRow(first.value)] : [];
+    return first.ok ? [firstRow(first.value, sender)] : [];
   });
   await insertJobs(DB, (await Promise.all(unclaimed)).flat());
   return results;
@@ -111,7 +119,7 @@ export function requireValidKey(key: string | null): void {
 }
 
 /** The row of a job that has not started. */
-function firstRow(spec: NewJobSpec): JobRow {
+function firstRow(spec: NewJobSpec, { actor, ip }: Sender): JobRow {
   const state = newJob(spec);
   const { id, accountId, createdAt } = spec;
   const row = { id, accountId, createdAt, status: state.status, version: state.version, completedAt: null };
@@ -120,6 +128,8 @@ function firstRow(spec: NewJobSpec): JobRow {
     search: searchText(spec),
     usage: null,
     tags: tagsText(spec.tags),
+    createdBy: actor,
+    createdFrom: ip,
   };
   return { ...row, ...texts, checkAt: Date.now() + CHECK_AFTER_MS };
 }

@@ -263,6 +263,22 @@ export const RESPONSE_EXAMPLES = {
   KeyMetadata: { job_id: JOB_ID, metadata: { "mp4:240p": METADATA } },
   FontList: { fonts: ["Noto Sans", "Noto Sans Arabic", "Noto Sans JP"] },
   Usage: { from: "2026-11-21", to: "2026-11-21", days: [{ day: "2026-11-21", ...USED }], total: USED },
+  AuditList: {
+    entries: [
+      {
+        id: "V7pQ2mXc0LrT9d",
+        created_at: DATES.completed_at,
+        account: "Q2hhbmdlTWVOb3",
+        actor: KEY.id,
+        actor_name: RESTRICTED.name,
+        ip: "203.0.113.7",
+        action: "cancelJob",
+        object: `jobs/${JOB_ID}`,
+        status: 200,
+      },
+    ],
+    next_cursor: null,
+  },
   Health: { status: "ok", nodes: 3 },
   Ready: { status: "ready", nodes: 3 },
   NewAccount: {
