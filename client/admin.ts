@@ -5,6 +5,7 @@ import type {
   AccountList,
   Alert,
   AlertList,
+  AuditList,
   Autoscale,
   EndpointResult,
   KeyList,
@@ -24,6 +25,7 @@ import type {
   RotatedSecret,
   SessionLink,
 } from "./types/api.ts";
+import type { AuditQuery } from "./types/facts.ts";
 
 export type AdminOptions = {
   /** The service, such as `https://copra.example.com`. */
@@ -112,6 +114,11 @@ export class CopraAdmin {
    */
   dashboardLink(account?: string, options?: CallOptions): Promise<SessionLink> {
     return this.#caller.json("/v2/session/links", { ...options, method: "POST", json: { account } });
+  }
+
+  /** A page of the changes in all accounts and of the service, newest first. */
+  audit(query: AuditQuery = {}, options?: CallOptions): Promise<AuditList> {
+    return this.#caller.json("/v2/admin/audit", { ...options, query });
   }
 
   /** Running and waiting work. */

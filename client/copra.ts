@@ -8,8 +8,8 @@ import { UploadLinks } from "./calls/upload-links.ts";
 import { Uploads } from "./calls/uploads.ts";
 import { Caller, type CallOptions, type Fetch } from "./http/caller.ts";
 import { eventsOf } from "./http/event-stream.ts";
-import type { FontList, Health, Ready, Session, SessionLink, Usage } from "./types/api.ts";
-import type { AccountEvent } from "./types/facts.ts";
+import type { AuditList, FontList, Health, Ready, Session, SessionLink, Usage } from "./types/api.ts";
+import type { AccountEvent, AuditQuery } from "./types/facts.ts";
 
 export type CopraOptions = {
   /** The service, such as `https://copra.example.com`. */
@@ -64,6 +64,11 @@ export class Copra {
     options?: CallOptions,
   ): Promise<Usage> {
     return this.#caller.json("/v2/usage", { ...options, query: range });
+  }
+
+  /** A page of the account's changes, newest first. `cursor`: the `next_cursor` of the previous page. */
+  audit(query: AuditQuery = {}, options?: CallOptions): Promise<AuditList> {
+    return this.#caller.json("/v2/audit", { ...options, query });
   }
 
   /** Names of fonts for burnt-in captions. */

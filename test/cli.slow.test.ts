@@ -8,6 +8,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { Usage } from "#shared/api/account-responses.ts";
+import { AuditList } from "#shared/api/audit.ts";
 import { CommandList, RequestView, RunningCommandList } from "#shared/api/command-responses.ts";
 import { DryRunPlan, JobMetadata, NotificationLog } from "#shared/api/job-responses.ts";
 import { Autoscale, NodeDetails, NodeList } from "#shared/api/node-responses.ts";
@@ -202,9 +203,12 @@ describe("--json", () => {
     expect((await parsed(operator.AccountLimits, "accounts", "weight", account, "3")).weight).toBe(3);
     expect((await parsed(operator.AccountLimits, "accounts", "max-running", account, "8")).max_running).toBe(8);
     await parsed(operator.RotatedSecret, "accounts", "rotate-secret", account);
-    const { id: key } = await parsed(operator.NewKey, "keys", "create", account);
-    expect((await parsed(operator.KeyList, "keys", "ls", account)).keys.map(({ id }) => id)).toContain(key);
+    const { id: key } = await parsed(operator.NewKey, "keys", "create", account, "--name", "shop");
+    const { keys } = await parsed(operator.KeyList, "keys", "ls", account);
+    expect(keys).toContainEqual(expect.objectContaining({ id: key, name: "shop", last_used_at: null }));
     await parsed(operator.Revoked, "keys", "revoke", key);
+    const { entries } = await parsed(AuditList, "audit", "--all-accounts", "--object", `keys/${key}`);
+    expect(entries.map(({ action }) => action).toSorted()).toEqual(["createKey", "revokeKey"]);
     const { id: token } = await parsed(operator.NewNodeToken, "node-tokens", "create", "attic", "--pool", "gpu");
     await parsed(operator.Revoked, "node-tokens", "revoke", token);
     expect((await parsed(OPERATOR.extend({ revoked: z.literal(true) }), "node-tokens", "revoke", token)).id).toBe(

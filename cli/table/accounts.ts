@@ -90,6 +90,20 @@ export const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await credentials()).revokeToken,
   },
   {
+    name: "audit",
+    summary: "List who changed what, newest first: in the account of the API key, or in all accounts",
+    options: [
+      { flags: "--all-accounts", description: "All accounts and the service itself; needs the admin token" },
+      { flags: "--actor <id>", description: "Only by this API key, or by the operator" },
+      { flags: "--action <operation>", description: "Only this operation, such as cancelJob; createJob: created jobs" },
+      { flags: "--object <object>", description: "Only this thing, such as jobs/3clA7G2GY8bXR5, or all jobs: jobs" },
+      { flags: "-n, --limit <number>", description: "At most this many, up to 100; 20 by default" },
+      { flags: "--cursor <cursor>", description: "The next page" },
+    ],
+    examples: ["copra audit --object templates", "copra audit --all-accounts --action revokeKey"],
+    load: async () => (await import("../operator/audit.ts")).listAudit,
+  },
+  {
     name: "reseal",
     summary: "Encrypt all stored secrets with the first sealing key",
     load: async () => (await accounts()).resealSecrets,

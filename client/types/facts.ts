@@ -23,6 +23,16 @@ export type AccountEvent =
   | { readonly id: string; readonly event: "upload"; readonly data: UploadPayload }
   | { readonly id: string; readonly event: "gap"; readonly data: GapEvent };
 
+/** A page of the audit. `object`: such as `jobs/3clA7G2GY8bXR5`, or `jobs` for all. */
+export type AuditQuery = {
+  readonly actor?: string | undefined;
+  readonly action?: string | undefined;
+  readonly object?: string | undefined;
+  /** 20 by default, at most 100. */
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+};
+
 /** An event of the stream of a job. */
 export type JobStreamEvent =
   | { readonly event: "job" | "end"; readonly data: Job }
