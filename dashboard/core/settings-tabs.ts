@@ -9,6 +9,7 @@ export const SETTINGS_TABS = [
   { name: "uploads", label: "Upload links", needs: ["account"] },
   { name: "nodes", label: "Nodes", needs: ["operator"] },
   { name: "alerts", label: "Alerts", needs: ["operator"] },
+  { name: "audit", label: "Audit", needs: [] },
   { name: "browser", label: "This browser", needs: [] },
 ] as const satisfies readonly (Needs & { readonly name: string; readonly label: string })[];
 

@@ -31,7 +31,7 @@ export function KeysCard({ account: { id, name } }: { readonly account: Account 
     keys.reload();
   });
   return (
-    <Card title={`API keys of ${name}`}>
+    <Card title={`API keys of ${name}`} class="wide">
       <form class="body stack" onSubmit={onSubmit}>
         <div class="row">
           <Field label="Name" name="name" maxLength={100} placeholder="The program or person that uses it" />

@@ -1,4 +1,4 @@
-// Settings: the session, this browser, webhooks, and the credentials that the operator manages.
+// Settings: the session, this browser, webhooks, the credentials that the operator manages, and the audit.
 import type { ComponentChildren } from "preact";
 import { query, setQuery } from "../core/location.ts";
 import { account, isOpen, session } from "../core/session.ts";
@@ -6,6 +6,7 @@ import { SETTINGS_TABS, type SettingsTab } from "../core/settings-tabs.ts";
 import { Tabs } from "../parts/tabs.tsx";
 import { AccountsCard } from "./accounts-card.tsx";
 import { AlertsCard } from "./alerts-card.tsx";
+import { AuditCard } from "./audit-card.tsx";
 import { BrowserCard } from "./browser-card.tsx";
 import { KeysCard } from "./keys-card.tsx";
 import { NodeTokensCard } from "./node-tokens-card.tsx";
@@ -25,6 +26,7 @@ const CARDS: Readonly<Record<SettingsTab, () => ComponentChildren>> = {
   uploads: () => <UploadLinksCard />,
   nodes: () => <NodeTokensCard />,
   alerts: () => <AlertsCard />,
+  audit: () => <AuditCard key={account.value?.id} account={account.value} />,
   browser: () => <BrowserCard />,
 };
 
