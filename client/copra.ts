@@ -66,7 +66,7 @@ export class Copra {
     return this.#caller.json("/v2/usage", { ...options, query: range });
   }
 
-  /** A page of the account's changes, newest first. `cursor`: the `next_cursor` of the previous page. */
+  /** A page of the account's changes, newest first. */
   audit(query: AuditQuery = {}, options?: CallOptions): Promise<AuditList> {
     return this.#caller.json("/v2/audit", { ...options, query });
   }

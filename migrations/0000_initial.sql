@@ -32,7 +32,7 @@ CREATE TABLE `api_keys` (
 CREATE TABLE `audit` (
 	`id` text NOT NULL,
 	`created_at` integer NOT NULL,
-	`account_id` text NOT NULL,
+	`account_id` text,
 	`actor` text NOT NULL,
 	`ip` text,
 	`action` text NOT NULL,

@@ -1,6 +1,7 @@
-// copra accounts and copra reseal.
-import { adminOf } from "../client.ts";
+// copra accounts, copra audit and copra reseal.
+import { adminOf, clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
+import { textOption } from "../context.ts";
 import { EXIT, usageError } from "../exit.ts";
 import { printable } from "../terminal/printable.ts";
 import { table } from "../terminal/table.ts";
@@ -58,6 +59,23 @@ export const rotateAccountSecret: Run = async (context, [account = ""]) => {
   const created = await (await adminOf(context)).accounts.rotateWebhookSecret(account, { signal });
   output.data(created, () => created.webhook_secret);
   output.words(`Shown only now. The previous secret also signs until ${created.previous_until}`);
+};
+
+export const listAudit: Run = async (context, _args, options) => {
+  const { output, signal } = context;
+  const filters = ["actor", "action", "object", "limit", "cursor"] as const;
+  const query = Object.fromEntries(filters.map((name) => [name, textOption(options, name)]));
+  const client = options.allAccounts === true ? await adminOf(context) : (await clientOf(context)).copra;
+  const page = await client.audit(query, { signal });
+  output.data(page, () =>
+    table([
+      ["TIME", "BY", "FROM", "ACTION", "OBJECT", "STATUS", "ACCOUNT"].map(output.colors.bold),
+      ...page.entries.map(({ created_at: at, actor, actor_name, ip, action, object, status, account }) => {
+        return [at, printable(actor_name ?? actor), ip ?? "", action, printable(object), `${status}`, account ?? ""];
+      }),
+    ]),
+  );
+  if (page.next_cursor !== null) output.words(`More: --cursor ${page.next_cursor}`);
 };
 
 export const resealSecrets: Run = async (context) => {

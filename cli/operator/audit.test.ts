@@ -23,9 +23,9 @@ it("lists the changes of the key's account, or of all accounts, and names the ne
     "GET /v2/admin/audit": { json: { entries: [byOperator], next_cursor: null } },
   });
   const env = { ...bareEnvironment(folder), COPRA_URL: service.url };
-  const own = await runCli(["audit", "--object", "templates", "-n", "1"], { ...env, COPRA_API_KEY: "k-test" });
-  expect(own.stdout).toMatch(/\+0000 +reports +203\.0\.113\.7 +putTemplate +templates\/web +200 +Q2hhbmdlTWVOb3/);
-  expect(own.stderr).toContain("More: --cursor 5-V7pQ2mXc0LrT9d");
+  const ofAccount = await runCli(["audit", "--object", "templates", "-n", "1"], { ...env, COPRA_API_KEY: "k-test" });
+  expect(ofAccount.stdout).toMatch(/\+0000 +reports +203\.0\.113\.7 +putTemplate +templates\/web +200 +Q2hhbmdlTWVOb3/);
+  expect(ofAccount.stderr).toContain("More: --cursor 5-V7pQ2mXc0LrT9d");
   expect(service.requests[0]?.path).toBe("/v2/audit?object=templates&limit=1");
   const all = await runCli(["audit", "--all-accounts", "--json"], { ...env, COPRA_ADMIN_TOKEN: "t".repeat(32) });
   expect(JSON.parse(all.stdout)).toEqual({ entries: [byOperator], next_cursor: null });

@@ -100,8 +100,7 @@ export const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
       { flags: "-n, --limit <number>", description: "At most this many, up to 100; 20 by default" },
       { flags: "--cursor <cursor>", description: "The next page" },
     ],
-    examples: ["copra audit --object templates", "copra audit --all-accounts --action revokeKey"],
-    load: async () => (await import("../operator/audit.ts")).listAudit,
+    load: async () => (await accounts()).listAudit,
   },
   {
     name: "reseal",

@@ -25,12 +25,7 @@ export type AccountEvent =
 
 /** A page of the audit. `object`: such as `jobs/3clA7G2GY8bXR5`, or `jobs` for all. */
 export type AuditQuery = {
-  readonly actor?: string | undefined;
-  readonly action?: string | undefined;
-  readonly object?: string | undefined;
-  /** 20 by default, at most 100. */
-  readonly limit?: number | undefined;
-  readonly cursor?: string | undefined;
+  readonly [name in "actor" | "action" | "object" | "limit" | "cursor"]?: string | number | undefined;
 };
 
 /** An event of the stream of a job. */

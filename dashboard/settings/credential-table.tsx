@@ -63,7 +63,10 @@ export function CredentialTable({ label, rows, revoke, consequence }: Options) {
                 all.some(({ pool }) => pool !== undefined) ? PLACES : ["Name", ({ name }) => name],
                 all.some(({ scopes }) => scopes !== undefined) && RIGHTS,
                 ["Created", ({ created_at }) => <Time at={created_at} />],
-                all.some((row) => row.last_used_at !== undefined) && LAST_USES,
+                all.some((row) => row.last_used_at !== undefined) && [
+                  "Last used",
+                  (row) => <Time at={row.last_used_at} />,
+                ],
                 state,
               ]}
               rows={all.filter(({ revoked_at }) => withRevoked || revoked_at === null)}
@@ -90,11 +93,6 @@ const PLACES: Column<Credential> = [
       {name} <span class="muted">{[pool, ...labels].join(" · ")}</span>
     </>
   ),
-];
-
-const LAST_USES: Column<Credential> = [
-  "Last used",
-  ({ last_used_at }) => (last_used_at == null ? <span class="muted">never</span> : <Time at={last_used_at} />),
 ];
 
 const RIGHTS: Column<Credential> = [

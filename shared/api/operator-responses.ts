@@ -60,28 +60,21 @@ const credentialView = {
   revoked_at: ContractDate.nullable().describe("Null while it is valid"),
 };
 
-const keyOptions = {
+const keyView = {
   name: z.string().describe("The name from its creation; empty: none"),
+  last_used_at: ContractDate.nullable().describe("Up to an hour before its last use; null: never used"),
   scopes: z.array(z.string()).nullable().describe("The only requests that the key may send; null: all requests"),
   expires_at: ContractDate.nullable().describe("The end of its validity; null: it does not expire"),
 };
 
 export const NewKey = z
-  .object({ id: credentialView.id, api_key: z.string().describe("Returned only once"), ...keyOptions })
+  .object({ id: credentialView.id, api_key: z.string().describe("Returned only once"), ...keyView })
   .describe("A new API key")
   .register(NAMED, { id: "NewKey" });
 export type NewKey = z.infer<typeof NewKey>;
 
 export const KeyList = z
-  .object({
-    keys: z.array(
-      z.object({
-        ...credentialView,
-        ...keyOptions,
-        last_used_at: ContractDate.nullable().describe("Up to an hour before its last use; null: never used"),
-      }),
-    ),
-  })
+  .object({ keys: z.array(z.object({ ...credentialView, ...keyView })) })
   .describe("The API keys of an account")
   .register(NAMED, { id: "KeyList" });
 export type KeyList = z.infer<typeof KeyList>;

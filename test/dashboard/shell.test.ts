@@ -286,13 +286,13 @@ describe("settings", () => {
     await card.getByLabel("Name").fill("shop");
     await card.getByRole("button", { name: "Create a key" }).click();
     await card.getByRole("button", { name: "Done" }).click();
-    const row = card.getByRole("row", { name: /^[0-9a-f]{12} shop all .* never Revoke/ });
+    const row = card.getByRole("row", { name: /^[0-9a-f]{12} shop all .* – Revoke/ });
     const id = await row.getByRole("cell").first().textContent();
     await page.reload();
     const audit = page.getByRole("region", { name: "Audit" });
-    await audit.getByRole("row", { name: new RegExp(`the operator Create key keys/${id} .* 201$`) }).waitFor();
+    await audit.getByRole("row", { name: new RegExp(`operator createKey keys/${id} .* 201$`) }).waitFor();
     await audit.getByLabel("Shown changes").selectOption("All accounts and the service");
-    await audit.getByRole("row", { name: new RegExp(`Create key keys/${id} .* 201 \\w{14}$`) }).waitFor();
+    await audit.getByRole("row", { name: new RegExp(`createKey keys/${id} .* 201 \\w{14}$`) }).waitFor();
     await card.getByRole("button", { name: "Revoke shop", exact: true }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
   });

@@ -1,34 +1,29 @@
-// The audit. Each change has an entry, except the creation of a job, which would cost three more rows: its row has its
-// creator.
-import { and, desc, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
-import { drizzle } from "drizzle-orm/d1";
-import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import { JOB_CREATED } from "#shared/api/audit.ts";
-import { ANY_JOB, type Place, searchesOf } from "./job-filter.ts";
-import { runBatch, runQuery } from "./run-query.ts";
+// The audit. The creation of a job has no entry, which would cost three rows: the job's row has its sender.
+import { type SQL, sql } from "drizzle-orm";
+import * as z from "zod";
+import { AuditEntry } from "#shared/api/audit.ts";
+import { ANY_JOB, searchesOf } from "./job-filter.ts";
+import { MAX_SEARCHED } from "./job-list.ts";
+import { runBatch } from "./run-query.ts";
 import { apiKeys, audit, jobs } from "./schema.ts";
 
-/** The sender of a request. `actor`: the id of the API key, or OPERATOR. `ip`: null for the service's own requests. */
-export type Sender = { readonly actor: string; readonly ip: string | null };
-export const OPERATOR = "operator";
-
 export type AuditRow = typeof audit.$inferSelect;
+/** The sender of a request. `actor`: the id of the API key, or `operator`. */
+export type Sender = Pick<AuditRow, "actor" | "ip">;
 
-/**
- * Entries of an account for each action. Per action, because a key that may only change jobs must not push out the
- * entries of other changes.
- */
-const MAX_KEPT = 5000;
+/** Entries of each action of an account: a restricted key must not push out the entries of other changes. */
+const MAX_KEPT = 2000;
 
-/** The API key with this id: a range of the primary key. */
-const keyOf = (id: SQL | SQLiteColumn): SQL => sql`FROM ${apiKeys} WHERE digest >= ${id} AND digest < ${id} || 'g'`;
+/** A column of the API key with this id: a search in the primary key. */
+const ofKey = (column: SQL, id: SQL): SQL =>
+  sql`(SELECT ${column} FROM ${apiKeys} WHERE digest >= ${id} AND digest < ${id} || 'g')`;
 
-/** Stores an entry, and deletes the oldest of its kind. An entry of a key without an account gets the key's account. */
+/** Stores an entry, and deletes the oldest of its action. The operator's change of a key is of the key's account. */
 export async function insertEntry(db: D1Database, row: AuditRow): Promise<void> {
   const { id, createdAt, accountId, actor, ip, action, object, status } = row;
-  const ofKey = sql`(SELECT account_id ${keyOf(sql`substr(${object}, 6)`)} AND ${object} LIKE 'keys/%')`;
-  const account = accountId === "" ? sql`coalesce(${ofKey}, '')` : sql`${accountId}`;
-  const kind = sql`account_id = ${accountId} AND action = ${action}`;
+  const changedKey = /^keys\/(.*)/.exec(object)?.[1] ?? null;
+  const account = sql`coalesce(${accountId}, ${ofKey(sql`account_id`, sql`${changedKey}`)})`;
+  const kind = sql`account_id IS ${accountId} AND action = ${action}`;
   await runBatch(db, [
     sql`
       INSERT INTO ${audit} (id, created_at, account_id, actor, ip, action, object, status)
@@ -39,64 +34,36 @@ export async function insertEntry(db: D1Database, row: AuditRow): Promise<void> 
   ]);
 }
 
-type Wanted = {
-  readonly actor?: string | undefined;
-  readonly action?: string | undefined;
-  /** Such as `jobs/3clA7G2GY8bXR5`, or `jobs` for all of a kind. */
-  readonly object?: string | undefined;
+const Rows = z.array(AuditEntry.omit({ created_at: true }).extend({ createdAt: z.int() }));
+type Wanted = { readonly [name in "actor" | "action" | "object"]?: string | undefined } & {
   readonly after: { readonly createdAt: number; readonly id: string } | null;
   readonly limit: number;
 };
-type Entry = AuditRow & { readonly actorName: string | null };
 
-const nameOf = (actor: SQLiteColumn) => sql<string | null>`(SELECT nullif(name, '') ${keyOf(actor)})`;
-
-/** Entries after a place, newest first. `accountId` null: of all accounts and of the service, without created jobs. */
-export async function listEntries(db: D1Database, accountId: string | null, wanted: Wanted): Promise<Entry[]> {
-  const { actor, action, object, after, limit } = wanted;
-  if (action === JOB_CREATED) return createdJobs(db, accountId, wanted);
-  const { createdAt, id } = audit;
-  const conditions = [
-    accountId === null ? undefined : eq(audit.accountId, accountId),
-    actor === undefined ? undefined : eq(audit.actor, actor),
-    action === undefined ? undefined : eq(audit.action, action),
-    object === undefined ? undefined : sql`substr(object || '/', 1, ${object.length + 1}) = ${`${object}/`}`,
-    after ? sql`(${createdAt}, ${id}) < (${after.createdAt}, ${after.id})` : undefined,
-  ];
-  const entries = drizzle(db)
-    .select({ ...getTableColumns(audit), actorName: nameOf(audit.actor) })
-    .from(audit)
-    .where(and(...conditions))
-    .orderBy(desc(createdAt), desc(id))
-    .limit(limit);
-  const found = await runQuery(entries);
-  // The creation of a job is the oldest entry of the job.
-  const isOfJob = action === undefined && object?.startsWith("jobs/") && found.length < limit;
-  return isOfJob ? [...found, ...(await createdJobs(db, accountId, wanted))] : found;
+/** Entries after a place, newest first. `account` null: of all accounts and of the service. */
+export async function listEntries(db: D1Database, account: string | null, wanted: Wanted) {
+  const [page] = await runBatch(db, [entriesQuery(account, wanted)]);
+  return Rows.parse(page?.results);
 }
 
-/** The creations of an account's jobs, or of a single job. The caller filters by actor, so that a page stays cheap. */
-function createdJobs(db: D1Database, accountId: string | null, { object, after, limit }: Wanted): Promise<Entry[]> {
-  const place: Place | null = after && { at: after.createdAt, id: after.id };
-  const ofAccount = accountId === null ? undefined : eq(jobs.accountId, accountId);
-  const page = sql`${jobs.id} IN (SELECT id FROM (${searchesOf(accountId ?? "", ANY_JOB, place)} LIMIT ${limit}))`;
-  const isOne = object?.startsWith("jobs/");
-  const columns = {
-    id: jobs.id,
-    createdAt: jobs.createdAt,
-    accountId: jobs.accountId,
-    actor: sql<string>`coalesce(${jobs.createdBy}, ${OPERATOR})`,
-    actorName: nameOf(jobs.createdBy),
-    ip: jobs.createdFrom,
-    action: sql<string>`${JOB_CREATED}`,
-    object: sql<string>`'jobs/' || ${jobs.id}`,
-    status: sql<number>`201`,
-  };
-  return runQuery(
-    drizzle(db)
-      .select(columns)
-      .from(jobs)
-      .where(and(ofAccount, isOne ? eq(jobs.id, object?.slice(5) ?? "") : page))
-      .orderBy(desc(jobs.createdAt), desc(jobs.id)),
-  );
+/** The query of a page. Jobs are read for the list of created jobs of an account, and for the list of a job. */
+export function entriesQuery(account: string | null, { actor, action, object, after, limit }: Wanted): SQL {
+  const place = after && { at: after.createdAt, id: after.id };
+  const entries = sql`
+    SELECT id, created_at AS createdAt, account_id AS account, actor, ip, action, object, status FROM ${audit}`;
+  // The plus makes SQLite search by id, not by account.
+  const jobsOf = (ids: SQL): SQL => sql`
+    SELECT id, created_at AS createdAt, +account_id AS account, created_by AS actor, created_from AS ip,
+      'createJob' AS action, 'jobs/' || id AS object, 201 AS status FROM ${jobs} WHERE id IN (${ids})`;
+  let source = entries;
+  if (object?.startsWith("jobs/")) source = sql`${entries} UNION ALL ${jobsOf(sql`${object.slice(5)}`)}`;
+  else if (account !== null && action === "createJob")
+    source = jobsOf(sql`SELECT id FROM (${searchesOf(account, ANY_JOB, place)} LIMIT ${MAX_SEARCHED})`);
+  return sql`
+    SELECT *, ${ofKey(sql`nullif(name, '')`, sql`actor`)} AS actor_name FROM (${source})
+    WHERE ${account === null ? sql`true` : sql`account = ${account}`} AND actor = coalesce(${actor ?? null}, actor)
+      AND action = coalesce(${action ?? null}, action)
+      AND instr(object || '/', ${object === undefined ? "" : `${object}/`}) = 1
+      AND (createdAt, id) < (${after?.createdAt ?? Number.MAX_SAFE_INTEGER}, ${after?.id ?? ""})
+    ORDER BY createdAt DESC, id DESC LIMIT ${limit}`;
 }

@@ -10,23 +10,24 @@ export type Account = typeof accounts.$inferSelect;
 
 /** Restrictions of an API key. `scopes` null: all requests; `expiresAt` null: no end. */
 export type KeyLimits = { readonly scopes: readonly string[] | null; readonly expiresAt: number | null };
+export type KeyDetails = KeyLimits & { readonly name: string; readonly lastUsedAt: number | null };
 
 /** A valid API key. `id`: its id for the operator. */
-export type ValidKey = { readonly account: Account; readonly id: string; readonly digest: string } & KeyLimits &
-  LastUse;
-type LastUse = { readonly lastUsedAt: number | null };
+export type ValidKey = { readonly account: Account; readonly id: string; readonly digest: string } & KeyDetails;
 
 /** The valid API key with this digest, and its account; null if no account has the key. */
 export async function accountOfKey(db: D1Database, digest: string, now: number): Promise<ValidKey | null> {
-  const { scopes, expiresAt, lastUsedAt } = apiKeys;
+  const { expiresAt } = apiKeys;
   const [row] = await runQuery(
     drizzle(db)
-      .select({ account: accounts, scopes, expiresAt, lastUsedAt })
+      .select({ account: accounts, key: apiKeys })
       .from(apiKeys)
       .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
       .where(and(eq(apiKeys.digest, digest), isNull(apiKeys.revokedAt), or(isNull(expiresAt), gt(expiresAt, now)))),
   );
-  return row ? { ...row, digest, id: credentialId(digest), scopes: readScopes(row.scopes) } : null;
+  return row
+    ? { ...row.key, account: row.account, id: credentialId(digest), scopes: readScopes(row.key.scopes) }
+    : null;
 }
 
 /** The interval between two writes of a key's last use: a row an hour, however many requests a client sends. */
@@ -83,7 +84,7 @@ export async function insertAccount(
 
 export async function insertKey(
   db: D1Database,
-  { scopes, ...key }: KeyLimits & { name: string; digest: string; accountId: string; createdAt: number },
+  { scopes, ...key }: KeyDetails & { digest: string; accountId: string; createdAt: number },
 ): Promise<void> {
   const stored = scopes && JSON.stringify(scopes);
   await runQuery(
@@ -93,10 +94,7 @@ export async function insertKey(
   );
 }
 
-export async function listKeys(
-  db: D1Database,
-  accountId: string,
-): Promise<(CredentialView & KeyLimits & LastUse & { name: string })[]> {
+export async function listKeys(db: D1Database, accountId: string): Promise<(CredentialView & KeyDetails)[]> {
   const rows = await runQuery(
     drizzle(db).select().from(apiKeys).where(eq(apiKeys.accountId, accountId)).orderBy(apiKeys.createdAt),
   );

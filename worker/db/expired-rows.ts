@@ -32,7 +32,7 @@ type Limits = { readonly maxPortions: number; readonly maxMs: number };
 const NEARLY_FULL = 0.8;
 
 /**
- * Deletes expired keys, rows of jobs and entries of the audit. In a nearly full database, rows and entries expire after
+ * Deletes expired keys, rows of jobs and audit entries. In a nearly full database, the latter two expire after
  * `retentionMs`. Returns true if the database is nearly full.
  */
 export async function deleteOldRows(

@@ -294,25 +294,21 @@ export const ingestTokens = sqliteTable(
   (table) => [index("ingest_tokens_by_template").on(table.accountId, table.template)],
 );
 
-/** Who changed what: an entry costs three rows. WITHOUT ROWID. */
+/** Who changed what (shared/api/audit.ts): an entry costs three rows. WITHOUT ROWID. */
 export const audit = sqliteTable(
   "audit",
   {
     id: text("id").notNull(),
     createdAt: integer("created_at").notNull(),
-    /** Empty: the service itself. */
-    accountId: text("account_id").notNull(),
-    /** The id of the API key, or `operator`. */
+    /** Null: the service itself. */
+    accountId: text("account_id"),
     actor: text("actor").notNull(),
     ip: text("ip"),
-    /** The id of the operation. */
     action: text("action").notNull(),
-    /** Kind and id, such as `keys/9f86d081884c`. */
     object: text("object").notNull(),
     status: integer("status").notNull(),
   },
   (table) => [
-    // The first column is the time, for the list of all accounts, and for the deletion of old entries.
     primaryKey({ columns: [table.createdAt, table.id] }),
     index("audit_by_account").on(table.accountId, table.createdAt),
     index("audit_by_action").on(table.accountId, table.action, table.createdAt),

@@ -4,7 +4,6 @@ import { TrieRouter } from "hono/router/trie-router";
 import type { RouterRoute } from "hono/types";
 import type { Env } from "../bindings.ts";
 import { account } from "./account/account.ts";
-import { audit } from "./account/audit.ts";
 import { notifications } from "./account/notifications.ts";
 import { session } from "./account/session.ts";
 import { adminAlerts } from "./alerts/admin-alerts.ts";
@@ -59,7 +58,6 @@ export const app = new Hono<{ Bindings: Env }>({ strict: false })
   .route("/v2/links", links)
   .route("/", metadata)
   .route("/", account)
-  .route("/", audit)
   .route("/", session)
   .route("/v2/nodes", nodes)
   .route("/", notifications)

@@ -2,8 +2,10 @@
 
 import type { JobEvent } from "#shared/api/account-responses.ts";
 import { FontList, Usage } from "#shared/api/account-responses.ts";
+import { AuditList } from "#shared/api/audit.ts";
 import { JOB_ID } from "../operation/examples/responses.ts";
 import { headerParameter, operations, queryParameters, success } from "../operation/operation.ts";
+import { AuditParameters } from "../query/upload-query.ts";
 import { UsageParameters } from "../query/usage-query.ts";
 
 const LAST_EVENT_ID = headerParameter(
@@ -31,6 +33,16 @@ export const ACCOUNT_OPERATIONS = operations({ tag: "Account" })({
       "Numbers stay when jobs are no longer listed.",
     parameters: queryParameters(UsageParameters),
     responses: [success(200, "All days, and their sum", Usage)],
+  },
+  listAudit: {
+    route: "GET /v2/audit",
+    access: "unscoped-key",
+    summary: "List changes",
+    description:
+      "Who changed what, when and from where. Created jobs are listed with `action=createJob` (with `actor`, of the next " +
+      "2,000 jobs), and with `object=jobs/ID`.",
+    parameters: queryParameters(AuditParameters),
+    responses: [success(200, "A page of the audit", AuditList)],
   },
   listFonts: {
     route: "GET /v2/fonts",

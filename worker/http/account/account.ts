@@ -7,10 +7,12 @@ import { mount } from "../operation/mount.ts";
 import { eventStream } from "../responses/event-stream.ts";
 import { jsonResponse } from "../responses/json-response.ts";
 import { ACCOUNT_OPERATIONS } from "./account.operations.ts";
+import { auditPage } from "./audit.ts";
 import { getUsage } from "./usage.ts";
 
 export const account = mount(ACCOUNT_OPERATIONS, {
   getUsage,
+  listAudit: (context) => auditPage(context, context.get("account").id),
   listFonts: async (context) => {
     const { answers } = await askAvailableHubs(context.env, await allPools(context.env), (hub) => hub.demand());
     const names = new Set(answers.flatMap((report) => report.fonts));

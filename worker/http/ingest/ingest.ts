@@ -3,9 +3,8 @@ import type { Context } from "hono";
 import { AppError } from "#shared/errors.ts";
 import { validationCode } from "#shared/template/bucket-events.ts";
 import type { Env } from "../../bindings.ts";
-import { OPERATOR } from "../../db/audit.ts";
 import { findToken } from "../../db/ingest-tokens.ts";
-import { addressOf } from "../auth/audited.ts";
+import { senderOf } from "../auth/audited.ts";
 import { findCredential } from "../auth/failed-attempts.ts";
 import { parseJson, readBytes } from "../body/read-body.ts";
 import type { JobCreator } from "../jobs/create/new-job.ts";
@@ -45,9 +44,7 @@ async function creatorOfToken(context: Receiving): Promise<JobCreator> {
     throw new AppError("rate_limited", "Too many requests with this token; try again later");
   }
   const token = await findCredential(context, digest, () => findToken(env.DB, digest));
-  if (token?.template === req.param("template")) {
-    const sender = { actor: token.keyId ?? OPERATOR, ip: addressOf(context) };
-    return { env, account: token.account, origin: new URL(req.url).origin, sender };
-  }
+  if (token?.template === req.param("template"))
+    return { env, account: token.account, origin: new URL(req.url).origin, sender: senderOf(context, token.keyId) };
   throw new AppError("authentication_failed", "The token is unknown or was revoked, or belongs to another template");
 }

@@ -1,6 +1,5 @@
 // All public operations, in the order of the documentation.
 import { ACCOUNT_OPERATIONS } from "../account/account.operations.ts";
-import { AUDIT_OPERATIONS } from "../account/audit.operations.ts";
 import { NOTIFICATION_OPERATIONS } from "../account/notifications.operations.ts";
 import { SESSION_OPERATIONS } from "../account/session.operations.ts";
 import { ALERT_OPERATIONS } from "../alerts/alerts.operations.ts";
@@ -34,7 +33,6 @@ export const OPERATIONS: readonly Operation[] = Object.values({
   ...NOTIFICATION_OPERATIONS,
   ...METADATA_OPERATIONS,
   ...ACCOUNT_OPERATIONS,
-  ...AUDIT_OPERATIONS,
   ...SESSION_OPERATIONS,
   ...HEALTH_OPERATIONS,
   ...DOCS_OPERATIONS,

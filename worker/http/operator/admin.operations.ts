@@ -1,4 +1,5 @@
 // /v2/admin.
+import { AuditList } from "#shared/api/audit.ts";
 import { KeyBody, LimitsBody, NamedBody, NodeTokenBody, ResealBody } from "#shared/api/operator-requests.ts";
 import {
   AccountLimits,
@@ -13,7 +14,8 @@ import {
   RotatedSecret,
 } from "#shared/api/operator-responses.ts";
 import { RESPONSE_EXAMPLES } from "../operation/examples/responses.ts";
-import { operations, pathParameter, success } from "../operation/operation.ts";
+import { operations, pathParameter, queryParameters, success } from "../operation/operation.ts";
+import { AuditParameters } from "../query/upload-query.ts";
 
 const named = (summary: string, name: string) =>
   ({ json: NamedBody, examples: { named: { summary, value: { name } } } }) as const;
@@ -22,6 +24,13 @@ const ACCOUNT = pathParameter("id", "The id of the account", RESPONSE_EXAMPLES.N
 const credential = (what: string) => pathParameter("id", `The id of the ${what}`, RESPONSE_EXAMPLES.Revoked.id);
 
 export const ADMIN_OPERATIONS = operations({ tag: "Administration", access: "operator", path: [ACCOUNT] })({
+  listAllAudit: {
+    route: "GET /v2/admin/audit",
+    summary: "List changes in all accounts and of the service",
+    description: "For created jobs, read `GET /v2/audit` with the header `Copra-Account`.",
+    parameters: queryParameters(AuditParameters),
+    responses: [success(200, "A page of the audit", AuditList)],
+  },
   createAccount: {
     route: "POST /v2/admin/accounts",
     summary: "Create an account",

@@ -23,7 +23,7 @@ import {
   insertAccount,
   insertKey,
   insertNodeToken,
-  type KeyLimits,
+  type KeyDetails,
   listKeys,
   listNodeTokens,
   revokeKey,
@@ -31,6 +31,7 @@ import {
 } from "../../db/credentials.ts";
 import { newWebhookSecret } from "../../notify/signature.ts";
 import { settingsOf } from "../../settings.ts";
+import { auditPage } from "../account/audit.ts";
 import { apiKeyDigest, nodeTokenDigest } from "../auth/auth.ts";
 import { readBody, readOptionalBody } from "../body/read-body.ts";
 import { askHubs } from "../fleet/ask-hubs.ts";
@@ -49,6 +50,7 @@ const viewCredential = ({ id, createdAt, revokedAt }: CredentialView) => ({
 
 export const admin = mount(ADMIN_OPERATIONS, {
   ...rotation,
+  listAllAudit: (context) => auditPage(context, null),
   createAccount: async (context) => {
     const { name } = await readBody(context.req, NamedBody, "request_not_valid");
     const { sealingKeys } = settingsOf(context.env);
@@ -77,22 +79,16 @@ export const admin = mount(ADMIN_OPERATIONS, {
     const account = await knownAccount(context.env.DB, context.req.param("id"));
     const apiKey = newApiKey(randomBytes);
     const createdAt = Date.now();
-    const { name = "", ...restrictions } = await readOptionalBody(context.req, KeyBody, "request_not_valid");
-    const limits = limitsOf(restrictions, createdAt);
+    const limits = limitsOf(await readOptionalBody(context.req, KeyBody, "request_not_valid"), createdAt);
     const digest = await apiKeyDigest(apiKey);
-    await insertKey(context.env.DB, { digest, name, ...limits, accountId: account.id, createdAt });
-    const created: NewKey = { id: credentialId(digest), api_key: apiKey, name, ...viewKeyLimits(limits) };
+    await insertKey(context.env.DB, { digest, ...limits, accountId: account.id, createdAt });
+    const created: NewKey = { id: credentialId(digest), api_key: apiKey, ...viewKey(limits) };
     return jsonResponse(context, created, 201);
   },
   listKeys: async (context) => {
     const account = await knownAccount(context.env.DB, context.req.param("id"));
     const stored = await listKeys(context.env.DB, account.id);
-    const keys = stored.map((key) => ({
-      ...viewCredential(key),
-      name: key.name,
-      ...viewKeyLimits(key),
-      last_used_at: dateOf(key.lastUsedAt),
-    }));
+    const keys = stored.map((key) => ({ ...viewCredential(key), ...viewKey(key) }));
     return jsonResponse(context, { keys } satisfies KeyList);
   },
   revokeKey: async (context) => {
@@ -128,16 +124,18 @@ export const admin = mount(ADMIN_OPERATIONS, {
   },
 });
 
-/** The limits of a requested key. Throws AppError(request_not_valid) for an end that is not after `now`. */
-function limitsOf({ scopes, expires_at: end }: Omit<z.infer<typeof KeyBody>, "name">, now: number): KeyLimits {
+/** A requested key. Throws AppError(request_not_valid) for an end that is not after `now`. */
+function limitsOf({ name = "", scopes, expires_at: end }: z.infer<typeof KeyBody>, now: number): KeyDetails {
   const expiresAt = end === undefined ? null : Date.parse(end);
   if (expiresAt !== null && expiresAt <= now) {
     throw new AppError("request_not_valid", "`expires_at` must be in the future");
   }
-  return { scopes: scopes ? [...new Set(scopes)] : null, expiresAt };
+  return { name, lastUsedAt: null, scopes: scopes ? [...new Set(scopes)] : null, expiresAt };
 }
 
-const viewKeyLimits = ({ scopes, expiresAt }: KeyLimits) => ({
+const viewKey = ({ name, lastUsedAt, scopes, expiresAt }: KeyDetails) => ({
+  name,
+  last_used_at: dateOf(lastUsedAt),
   scopes: scopes && [...scopes],
   expires_at: dateOf(expiresAt),
 });

@@ -7,7 +7,6 @@ import { isObject } from "#shared/request/parse-section.ts";
 import type { Env } from "../../bindings.ts";
 import { seal, unseal } from "../../crypto/sealed-secret.ts";
 import { findAccount } from "../../db/accounts.ts";
-import { OPERATOR } from "../../db/audit.ts";
 import type { Account } from "../../db/credentials.ts";
 import { changeLink, type UploadLinkRow } from "../../db/upload-links.ts";
 import { withDeadline } from "../../deadline.ts";
@@ -75,7 +74,7 @@ async function startJob(
   link: UploadLinkRow,
   job: Readonly<Record<string, unknown>>,
 ): Promise<Partial<UploadLinkRow>> {
-  const creator = { env, account, origin: link.origin, sender: { actor: link.keyId ?? OPERATOR, ip: null } };
+  const creator = { env, account, origin: link.origin, sender: { actor: link.keyId ?? "operator", ip: null } };
   try {
     const request = jobBody(link, job, link.uploadId ?? "");
     const key = jobKey(link.id);

@@ -18,7 +18,6 @@ import { readBody } from "../body/read-body.ts";
 import { parseRequest } from "../jobs/create/create-job.ts";
 import { creatorOf } from "../jobs/create/new-job.ts";
 import { mount } from "../operation/mount.ts";
-import { parseQuery } from "../query/parse-query.ts";
 import { readPage, UploadListParameters } from "../query/upload-query.ts";
 import { jsonResponse } from "../responses/json-response.ts";
 import { beyond, requireRoom } from "../uploads/upload-limits.ts";
@@ -33,7 +32,7 @@ export const uploadLinks = mount(UPLOAD_LINK_OPERATIONS, {
   createUploadLink: create,
   listUploadLinks: async (context) => {
     const { id } = context.get("account");
-    const { page, next_cursor } = await readPage(parseQuery(UploadListParameters, context.req.query()), (wanted) =>
+    const { page, next_cursor } = await readPage(UploadListParameters, context.req.query(), (wanted) =>
       listLinks(context.env.DB, id, wanted),
     );
     const upload_links = page.map(({ upload, ...link }) => viewData(link, upload));

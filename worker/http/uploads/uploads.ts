@@ -11,7 +11,6 @@ import { uploadUrl } from "../../storage/source-url.ts";
 import type { ClientEnv } from "../auth/auth.ts";
 import { readBody } from "../body/read-body.ts";
 import { mount } from "../operation/mount.ts";
-import { parseQuery } from "../query/parse-query.ts";
 import { readPage, UploadListParameters } from "../query/upload-query.ts";
 import { jsonResponse } from "../responses/json-response.ts";
 import { beyond, requireRoom } from "./upload-limits.ts";
@@ -25,7 +24,7 @@ export const uploads = mount(UPLOAD_OPERATIONS, {
   createUpload: create,
   listUploads: async (context) => {
     const { id } = context.get("account");
-    const { page, next_cursor } = await readPage(parseQuery(UploadListParameters, context.req.query()), (wanted) =>
+    const { page, next_cursor } = await readPage(UploadListParameters, context.req.query(), (wanted) =>
       listUploads(context.env.DB, id, wanted),
     );
     return jsonResponse(context, { uploads: page.map(viewSummary), next_cursor } satisfies UploadList);

@@ -27,19 +27,14 @@ import { senderOf } from "../../auth/audited.ts";
 import type { ClientEnv } from "../../auth/auth.ts";
 
 /** The account that a job is created for, the origin under which clients reach the service, and the sender. */
-export type JobCreator = {
-  readonly env: Env;
-  readonly account: Account;
-  readonly origin: string;
-  readonly sender: Sender;
-};
+export type JobCreator = Readonly<{ env: Env; account: Account; origin: string; sender: Sender }>;
 
 /** The account, the origin and the sender of a client's request. */
 export const creatorOf = (context: Context<ClientEnv>): JobCreator => ({
   env: context.env,
   account: context.get("account"),
   origin: new URL(context.req.url).origin,
-  sender: senderOf(context),
+  sender: senderOf(context, context.get("key").keyId),
 });
 
 /** The account's part in the order of work on the nodes. */

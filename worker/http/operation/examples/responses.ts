@@ -136,7 +136,7 @@ const STREAM_METADATA: HttpStreamMetadata = {
 const KEY = { id: "9f86d081884c", created_at: DATES.created_at, revoked_at: null };
 const LIMITS = { max_unfinished_jobs: null, max_running: null, max_priority: null, weight: 1 };
 const BOUND = { pool: "default", labels: ["region:eu"] };
-const RESTRICTED = { name: "reports", scopes: ["jobs:read"], expires_at: "2027-01-31 00:00:00 +0000" };
+const LIMITED = { name: "reports", last_used_at: null, scopes: ["jobs:read"], expires_at: "2027-01-31 00:00:00 +0000" };
 const MASKED_KEY = "k-6wUx0Ga1oTqVJ3yPzB2nR8dKfLcE5sHmQ9iXgYt4ZbA";
 
 const NODE = {
@@ -270,7 +270,7 @@ export const RESPONSE_EXAMPLES = {
         created_at: DATES.completed_at,
         account: "Q2hhbmdlTWVOb3",
         actor: KEY.id,
-        actor_name: RESTRICTED.name,
+        actor_name: LIMITED.name,
         ip: "203.0.113.7",
         action: "cancelJob",
         object: `jobs/${JOB_ID}`,
@@ -287,8 +287,8 @@ export const RESPONSE_EXAMPLES = {
     webhook_secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=",
   },
   AccountList: { accounts: [{ id: "Q2hhbmdlTWVOb3", name: "me", created_at: DATES.created_at, ...LIMITS }] },
-  NewKey: { id: KEY.id, api_key: MASKED_KEY, ...RESTRICTED },
-  KeyList: { keys: [{ ...KEY, ...RESTRICTED, last_used_at: DATES.completed_at }] },
+  NewKey: { id: KEY.id, api_key: MASKED_KEY, ...LIMITED },
+  KeyList: { keys: [{ ...KEY, ...LIMITED }] },
   NewNodeToken: { id: KEY.id, node_token: "n-6wUx0Ga1oTqVJ3yPzB2nR8dKfLcE5sHmQ9iXgYt4ZbA", ...BOUND },
   NodeTokenList: { node_tokens: [{ ...KEY, name: "rack", ...BOUND }] },
   Revoked: { id: KEY.id, revoked: true },
