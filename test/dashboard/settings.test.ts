@@ -33,6 +33,18 @@ const UPLOAD_LINK = {
   ended_at: null,
 };
 
+const ENTRY = {
+  id: "entry1",
+  created_at: CREATED,
+  account: "a",
+  actor: "operator",
+  actor_name: null,
+  ip: "192.0.2.1",
+  action: "createKey",
+  object: "keys/key1",
+  status: 201,
+};
+
 let fake: FakeDashboard;
 let browser: Browser;
 let isOperator = true;
@@ -51,6 +63,7 @@ beforeAll(async () => {
     "GET /v2/admin/accounts": () => ({ accounts: [{ id: "a", name: "studio", created_at: CREATED }] }),
     "GET /v2/admin/accounts/:id/keys": () => ({ keys: [{ id: "key1", ...CREDENTIAL, scopes: ["jobs:read"] }] }),
     "GET /v2/admin/node-tokens": () => ({ node_tokens: [{ id: "token1", name: "rack", pool: "gpu", ...CREDENTIAL }] }),
+    "GET /v2/audit": () => ({ entries: [ENTRY], next_cursor: null }),
     "GET /v2/admin/alerts": () => ({ alerts: [ALERT] }),
   });
   browser = await launchChromium();

@@ -281,18 +281,19 @@ describe("settings", () => {
   });
 
   it("create a key with a name, and list its creation in the audit", async () => {
-    const page = await dashboard.open({ path: "/settings" });
+    const page = await dashboard.open({ path: "/settings?tab=keys" });
     const card = page.getByRole("region", { name: /^API keys of/ });
     await card.getByLabel("Name").fill("shop");
     await card.getByRole("button", { name: "Create a key" }).click();
     await card.getByRole("button", { name: "Done" }).click();
     const row = card.getByRole("row", { name: /^[0-9a-f]{12} shop all .* – Revoke/ });
     const id = await row.getByRole("cell").first().textContent();
-    await page.reload();
+    await page.getByRole("tab", { name: "Audit" }).click();
     const audit = page.getByRole("region", { name: "Audit" });
     await audit.getByRole("row", { name: new RegExp(`operator createKey keys/${id} .* 201$`) }).waitFor();
     await audit.getByLabel("Shown changes").selectOption("All accounts and the service");
     await audit.getByRole("row", { name: new RegExp(`createKey keys/${id} .* 201 \\w{14}$`) }).waitFor();
+    await page.getByRole("tab", { name: "Keys" }).click();
     await card.getByRole("button", { name: "Revoke shop", exact: true }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
   });
