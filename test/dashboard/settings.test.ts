@@ -134,6 +134,7 @@ it("hides the tabs of the operator from a client", async () => {
     "Webhooks",
     "Storages",
     "Upload links",
+    "Audit",
     "This browser",
   ]);
   expect(await chosenTab(page)).toBe("Account");
