@@ -329,7 +329,7 @@ it("fills the form from an imported request, and leads to missing fields", async
 it("fits on a phone, with the button to send always in sight", async () => {
   const page = await dashboard.open({ path: "/new", width: 320, height: 640 });
   await goal(page, "Streaming that adapts").check();
-  await goal(page, "Only the sound").check();
+  await goal(page, "Only the audio").check();
   await planOf(page).getByText("httpstream").waitFor();
   const isInSight = (button: Element): boolean => {
     const { x, y, width, height } = button.getBoundingClientRect();

@@ -21,7 +21,7 @@ export function GoalForm({ outputs, set }: { readonly outputs: unknown; readonly
       <legend>What do you want?</legend>
       <Goals wanted={wanted} change={change} />
       {others > 0 && <p class="muted">Outputs with other settings: {others}, see Advanced.</p>}
-      <Below id={undefined} error={error} help={list.length === 0 ? "Choose at least one." : undefined} />
+      {list.length === 0 && <Below id={undefined} error={error} help="Choose at least one." />}
       <SizeAndQuality wanted={wanted} change={change} />
     </fieldset>
   );

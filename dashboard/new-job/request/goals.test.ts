@@ -40,11 +40,11 @@ it("keeps paths, further parameters and other outputs when goals, size or qualit
   const list = [{ format: "mp4", params: { path: "a/b.mp4", deinterlace: true } }, other];
   const { choice, kinds, others } = goalsIn(list);
   expect({ choice, kinds, others }).toEqual({ choice: USUAL, kinds: { video: "mp4" }, others: [other] });
-  const resized = withGoals(list, { choice: { size: "720p", quality: 5 }, kinds: { ...kinds, sound: "m4a" } });
+  const resized = withGoals(list, { choice: { size: "720p", quality: 5 }, kinds: { ...kinds, audio: "m4a" } });
   expect(resized).toEqual([
     other,
     { format: "mp4:720p::quality=5", params: { path: "a/b.mp4", deinterlace: true } },
-    { format: "m4a:192k", params: { path: "sound.m4a" } },
+    { format: "m4a:192k", params: { path: "audio.m4a" } },
   ]);
   expect(withGoals(resized, { choice, kinds: {} })).toEqual([other]);
 });

@@ -37,8 +37,8 @@ const GOAL_TABLE = {
       return [{ format: "httpstream", params }];
     },
   },
-  pictures: {
-    label: "Pictures",
+  images: {
+    label: "Images",
     help: "a poster, five thumbnails, and a sheet for a seek bar",
     kinds: ["jpg"],
     outputs: ({ size }) => [
@@ -47,17 +47,17 @@ const GOAL_TABLE = {
       { format: "jpg:160x", params: { path: "seek-bar.jpg", interval: 0, sprite: true, vtt: true } },
     ],
   },
-  sound: {
-    label: "Only the sound",
+  audio: {
+    label: "Only the audio",
     help: "MP3 or M4A",
     kinds: ["mp3", "m4a"],
     outputs: ({ quality }, kind) => [
-      { format: withSlot(kind, "audioRate", AUDIO_RATES[quality] ?? ""), params: { path: `sound.${kind}` } },
+      { format: withSlot(kind, "audioRate", AUDIO_RATES[quality] ?? ""), params: { path: `audio.${kind}` } },
     ],
   },
   preview: {
     label: "A short preview",
-    help: "three scenes as a moving picture, GIF or WebP",
+    help: "an animation of three scenes, GIF or WebP",
     kinds: ["gif", "webp"],
     outputs: (_, kind) => {
       const format = kind === "webp" ? "webp_anim:320x" : "gif:320x";
