@@ -9,7 +9,7 @@ export const AuditEntry = z.object({
   account: z.string().nullable().describe("The account's id; null: the service itself was changed"),
   actor: z.string().describe("The id of the API key; `operator`: the admin token or its session"),
   actor_name: z.string().nullable().describe("The name of the API key; null: none"),
-  ip: z.string().nullable().describe("The IP address of the client; null: the service sent the request"),
+  ip: z.string().nullable().describe("The client's IP address; null: the service itself, or the operator"),
   action: z.string().describe("The operation, such as `cancelJob`"),
   object: z.string().describe("The kind and the id of the changed thing, such as `jobs/3clA7G2GY8bXR5`"),
   status: z.int().describe("The HTTP status of the response"),

@@ -54,10 +54,13 @@ describe("an entry", () => {
     expect(await allEntries("?object=templates/web")).toEqual([entry]);
   });
 
-  it("is of the operator if the admin token acts for the account", async () => {
-    await send("/v2/templates/web", { method: "DELETE", headers: { ...bearer(ADMIN), "copra-account": account.id } });
+  it("is of the operator if the admin token acts for the account, and hides the operator's address", async () => {
+    const headers = { ...bearer(ADMIN), ...FROM, "copra-account": account.id };
+    await send("/v2/templates/web", { method: "DELETE", headers });
     const expected = { actor: "operator", actor_name: null, ip: null, action: "deleteTemplate" };
     expect(await entries("?action=deleteTemplate")).toMatchObject([expected]);
+    const { body } = await send("/v2/audit?action=deleteTemplate", { headers });
+    expect(body.entries).toMatchObject([{ ...expected, ip: FROM["cf-connecting-ip"] }]);
   });
 
   it.each<[string, string, object | undefined, string, string]>([

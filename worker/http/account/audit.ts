@@ -11,6 +11,11 @@ export async function auditPage(context: Context, account: string | null): Promi
   const { page, next_cursor } = await readPage(AuditParameters, context.req.query(), (wanted) =>
     listEntries(context.env.DB, account, wanted),
   );
-  const entries = page.map(({ createdAt, ...entry }) => ({ ...entry, created_at: contractDate(createdAt) }));
+  // Clients do not learn the operator's address.
+  const isClient = typeof context.get("key")?.keyId === "string";
+  const entries = page.map(({ createdAt, ...entry }) => {
+    const ip = isClient && entry.actor === "operator" ? null : entry.ip;
+    return { ...entry, ip, created_at: contractDate(createdAt) };
+  });
   return jsonResponse(context, { entries, next_cursor } satisfies AuditList);
 }

@@ -15,9 +15,6 @@ export const senderOf = ({ req }: Pick<AnyContext, "req">, keyId: string | null)
   ip: req.header("cf-connecting-ip") ?? null,
 });
 
-/** Names of templates, alerts and storages have at most 100 characters. */
-const MAX_CHARS = 200;
-
 /** Writes an entry for each request that has changed something, or may have. Those with a client's error have not. */
 export const audited =
   (action: string, path: string): MiddlewareHandler<ClientEnv> =>
@@ -33,7 +30,7 @@ export const audited =
     const named = newId === undefined ? (/^.*:\w+/.exec(route)?.[0] ?? route.split("/")[0] ?? "") : `${route}/${newId}`;
     const full = named.replace(/:(\w+)/g, (_, name: string) => req.param(name) ?? "");
     const accountId = context.get("account")?.id ?? /^accounts\/([^/]+)/.exec(full)?.[1] ?? null;
-    const object = full.replace(/^accounts\/[^/]+\/(?=[^/]+\/)/, "").slice(0, MAX_CHARS);
+    const object = full.replace(/^accounts\/[^/]+\/(?=[^/]+\/)/, "").slice(0, 200);
     const sender = senderOf(context, context.get("key")?.keyId ?? null);
     const entry = {
       id: randomText(14, randomBytes),
