@@ -6,13 +6,10 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { PRESETS } from "#shared/format/presets.ts";
-import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import { percentile } from "#shared/plan/quality/summarize-quality.ts";
-import { planEncode } from "#shared/plan/tasks/plan-encode.ts";
 import { summarizeVmaf } from "#shared/plan/vmaf/score.ts";
 import { locateFfmpeg } from "../encoder-node/ffmpeg/discover/locate.ts";
-import { probeFile } from "../encoder-node/source/probe/probe.ts";
-import { encodeClip, searchFor, timed, videoOf } from "./target-quality/encodes.ts";
+import { encode, rateFactorFor, runFfmpeg, videoOf } from "./rate-control/encodes.ts";
 
 type Score = { readonly bytes: number; readonly mean: number; readonly p5: number; readonly p1: number };
 
@@ -25,6 +22,7 @@ const { ffmpeg, ffprobe } =
   // Builds of distributions lack libvmaf.
   await locateFfmpeg({ ...process.env, PATH: "" });
 const folder = await mkdtemp(join(tmpdir(), "copra-rates-"));
+const tools = { ffmpeg, ffprobe, folder };
 
 /** The frames that the encoder gets, without loss: the size of the preset, at most six seconds. */
 async function reference(file: string): Promise<string> {
@@ -33,21 +31,17 @@ async function reference(file: string): Promise<string> {
   const fitted = `scale=${box}:force_original_aspect_ratio=decrease,pad=${box}:-1:-1,setsar=1,format=yuv420p`;
   const path = join(folder, "reference.mkv");
   const lossless = ["-c:v", "libx264", "-qp", "0", "-preset", "ultrafast", "-g", "25"];
-  await timed(ffmpeg, ["-v", "error", "-y", "-i", file, "-t", "6", "-an", "-vf", fitted, ...lossless, path], folder);
+  await runFfmpeg(
+    ffmpeg,
+    ["-v", "error", "-y", "-i", file, "-t", "6", "-an", "-vf", fitted, ...lossless, path],
+    folder,
+  );
   return path;
-}
-
-/** Encodes as a node does. */
-async function encode(source: string, format: string): Promise<string> {
-  const probe = await probeFile(ffprobe, source);
-  const { commands } = planEncode({ source, probe, outputs: [videoOf(format)], capabilities: ALL_SOFTWARE });
-  for (const { argv } of commands.flatMap(({ runs }) => runs)) await timed(ffmpeg, argv, folder);
-  return join(folder, commands[0]?.outputs[0]?.files[0] ?? "");
 }
 
 async function encodePlain(source: string): Promise<string> {
   const path = join(folder, "plain.mp4");
-  await timed(ffmpeg, ["-v", "error", "-y", "-i", source, path], folder);
+  await runFfmpeg(ffmpeg, ["-v", "error", "-y", "-i", source, path], folder);
   return path;
 }
 
@@ -56,7 +50,7 @@ async function score(file: string, source: string): Promise<Score> {
   const numbered = "settb=1/25,setpts=N,setparams=colorspace=bt709";
   const measure = "libvmaf=n_threads=2:log_fmt=json:log_path=log.json";
   const graph = `[0:v]${numbered}[a];[1:v]${numbered}[b];[a][b]${measure}`;
-  await timed(ffmpeg, ["-v", "error", "-i", file, "-i", source, "-lavfi", graph, "-f", "null", "-"], folder);
+  await runFfmpeg(ffmpeg, ["-v", "error", "-i", file, "-i", source, "-lavfi", graph, "-f", "null", "-"], folder);
   const log = JSON.parse(await readFile(join(folder, "log.json"), "utf8")) as {
     frames: { metrics: { vmaf: number } }[];
   };
@@ -79,7 +73,7 @@ async function compareDefaults(): Promise<void> {
     const source = await reference(file);
     const scores: Score[] = [];
     for (const format of [`mp4:${preset}_${mean}k:x`, `mp4:${preset}:x`]) {
-      scores.push(await score(await encode(source, format), source));
+      scores.push(await score(await encode(tools, source, videoOf(format)), source));
     }
     scores.push(await score(await encodePlain(source), source));
     for (const [index, { bytes }] of scores.entries()) totals[index] = (totals[index] ?? 0) + bytes;
@@ -98,11 +92,13 @@ async function compareTarget(vmaf: string): Promise<void> {
   const columns: Score[][] = [[], ...rates.map(() => [])];
   for (const file of files) {
     const source = await reference(file);
-    const tools = { ffmpeg, ffprobe, folder };
-    const { report } = await searchFor(tools, source, `mp4:h264:x:quality=vmaf${vmaf}`);
-    const clip = await encodeClip(tools, source, "mp4:h264", report.rate_factor);
-    const scores = [await score(clip.file, source)];
-    for (const rate of rates) scores.push(await score(await encode(source, `mp4:${preset}_${rate}k:x`), source));
+    const output = videoOf(`mp4:h264:x:quality=vmaf${vmaf}`);
+    const rateFactor = await rateFactorFor(tools, source, output);
+    const rate = { vmaf: Number(vmaf), maxrateKbps: null, rateFactor };
+    const searched = { ...output, video: output.video && { ...output.video, rate } };
+    const fixed = rates.map((kbps) => videoOf(`mp4:${preset}_${kbps}k:x`));
+    const scores: Score[] = [];
+    for (const each of [searched, ...fixed]) scores.push(await score(await encode(tools, source, each), source));
     for (const [at, each] of scores.entries()) columns[at]?.push(each);
     console.log(`| ${basename(file)} | ${scores.map(printed).join(" | ")} |`);
   }
