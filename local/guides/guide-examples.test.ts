@@ -7,6 +7,9 @@ import { ERRORS, type ErrorTraits } from "#shared/errors.ts";
 import { CONTAINERS_BY_NAME } from "#shared/format/containers.ts";
 import { parseFormat } from "#shared/format/parse-format.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
+import { parseTemplate } from "#shared/template/template-body.ts";
+import { OPERATIONS } from "../../worker/http/openapi/operations.ts";
+import { type Operation, routeParts } from "../../worker/http/operation/operation.ts";
 import { ROOT } from "../home/constants.ts";
 
 const PAGE = readFileSync(join(ROOT, "docs", "recipes.md"), "utf8");
@@ -49,6 +52,45 @@ it("uses only valid formats in the text of all pages", () => {
   expect(formats.length).toBeGreaterThan(20);
   expect(formats.filter(({ parsed }) => !parsed.ok)).toEqual([]);
 });
+
+/** The curl commands to a service, in blocks of shell commands. */
+const CURLS = PAGES.flatMap((page) =>
+  [...read(page).matchAll(/```sh\n(.*?)```/gs)].flatMap(([, block = ""]) =>
+    (block.replaceAll("\\\n", " ").match(/curl (?:'[^']*'|"[^"]*"|[^'"\n])+/g) ?? []).flatMap((command) => {
+      const [, path] = /(?:\$API|\$COPRA_URL|127\.0\.0\.1:8787)(\/v2[^\s"']*)/.exec(command) ?? [];
+      return path === undefined ? [] : [{ page, command, path }];
+    }),
+  ),
+);
+
+const isRoute = (route: string, path: string): boolean => new RegExp(`^${route.replace(/:\w+/g, "[^/]+")}$`).test(path);
+
+/** The error of a body; empty if the operation accepts it. */
+function bodyError({ body }: Operation, text: string): string {
+  const value = JSON.parse(text);
+  if (body?.json === "NewTemplate") return parseTemplate(value).ok ? "" : "no template";
+  if (body?.json !== "JobRequest")
+    return typeof body?.json === "string" ? "" : (body?.json.safeParse(value).error?.message ?? "");
+  const result = "template" in value ? { ok: true as const } : parseJobRequest(value, "none");
+  return result.ok ? "" : result.error.message;
+}
+
+it.each(CURLS)("the API has the request of the curl command on $page to $path", ({ command, path }) => {
+  const method =
+    /-X (\w+)/.exec(command)?.[1] ?? (command.includes(" -T ") ? "PUT" : / -d /.test(command) ? "POST" : "GET");
+  const { pathname, searchParams } = new URL(path, "http://localhost");
+  const operation = OPERATIONS.find(({ route }) => {
+    const [verb, pattern] = routeParts(route);
+    return verb === method && isRoute(pattern, pathname);
+  });
+  expect(operation, `${method} ${pathname}`).toBeDefined();
+  const known = operation?.parameters?.map(({ name }) => name) ?? [];
+  expect([...searchParams.keys()].filter((name) => !known.includes(name) && !name.startsWith("tag."))).toEqual([]);
+  const [, text = "{}"] = / -d '([^']*)'/.exec(command) ?? [];
+  if (operation && text !== "{}") expect(bodyError(operation, text.replaceAll("…", "x"))).toBe("");
+});
+
+it("finds the curl commands of the documentation", () => expect(CURLS.length).toBeGreaterThan(20));
 
 it("reaches every page by links from the README", () => {
   const reached = new Set<string>();
