@@ -3,13 +3,12 @@
 import { globSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { expect, it } from "vitest";
+import type * as z from "zod";
 import { ERRORS, type ErrorTraits } from "#shared/errors.ts";
 import { CONTAINERS_BY_NAME } from "#shared/format/containers.ts";
 import { parseFormat } from "#shared/format/parse-format.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
 import { parseTemplate } from "#shared/template/template-body.ts";
-import { OPERATIONS } from "../../worker/http/openapi/operations.ts";
-import { type Operation, routeParts } from "../../worker/http/operation/operation.ts";
 import { ROOT } from "../home/constants.ts";
 
 const PAGE = readFileSync(join(ROOT, "docs", "recipes.md"), "utf8");
@@ -53,6 +52,16 @@ it("uses only valid formats in the text of all pages", () => {
   expect(formats.filter(({ parsed }) => !parsed.ok)).toEqual([]);
 });
 
+type Operation = {
+  readonly route: string;
+  readonly parameters?: readonly { readonly name: string }[];
+  readonly body?: { readonly json: z.ZodType | string };
+};
+// Loaded at run time: the Worker's types differ from Node's.
+const { OPERATIONS }: { readonly OPERATIONS: readonly Operation[] } = await import(
+  new URL("../../worker/http/openapi/operations.ts", import.meta.url).href
+);
+
 /** The curl commands to a service, in blocks of shell commands. */
 const CURLS = PAGES.flatMap((page) =>
   [...read(page).matchAll(/```sh\n(.*?)```/gs)].flatMap(([, block = ""]) =>
@@ -80,7 +89,7 @@ it.each(CURLS)("the API has the request of the curl command on $page to $path", 
     /-X (\w+)/.exec(command)?.[1] ?? (command.includes(" -T ") ? "PUT" : / -d /.test(command) ? "POST" : "GET");
   const { pathname, searchParams } = new URL(path, "http://localhost");
   const operation = OPERATIONS.find(({ route }) => {
-    const [verb, pattern] = routeParts(route);
+    const [verb, pattern = ""] = route.split(" ");
     return verb === method && isRoute(pattern, pathname);
   });
   expect(operation, `${method} ${pathname}`).toBeDefined();

