@@ -267,3 +267,19 @@ it("stores no object for an interrupted PUT", async () => {
     (await readdir(join(directory, "copra"))).filter((n) => n.includes("broken"));
   await expect.poll(left).toEqual([]);
 });
+
+it("writes on a condition only if the stored version meets it, also for writes at the same time", async () => {
+  const url = `${base}/record`;
+  const put = (headers: Record<string, string>, body: string) => client.fetch(url, { method: "PUT", headers, body });
+  const first = await Promise.all(Array.from({ length: 8 }, (_, index) => put({ "if-none-match": "*" }, `${index}`)));
+  expect(first.map(({ status }) => status).toSorted()).toEqual([200, ...Array(7).fill(412)]);
+  const etag = first.find(({ ok }) => ok)?.headers.get("etag") ?? "";
+  const second = await Promise.all(
+    Array.from({ length: 8 }, (_, index) => put({ "if-match": etag }, `again ${index}`)),
+  );
+  expect(second.map(({ status }) => status).toSorted()).toEqual([200, ...Array(7).fill(412)]);
+  const remove = (headers: Record<string, string>) => client.fetch(url, { method: "DELETE", headers });
+  expect(await codeOf(await remove({ "if-match": etag }))).toBe("412 PreconditionFailed");
+  expect((await remove({ "if-match": second.find(({ ok }) => ok)?.headers.get("etag") ?? "" })).status).toBe(204);
+  expect(await codeOf(await put({ "if-match": etag }, "gone"))).toBe("404 NoSuchKey");
+});

@@ -4,11 +4,13 @@ import account from "@20minutes/s3rver/lib/models/account.js";
 import { type Logger, messageOf } from "#shared/log.ts";
 import {
   abortUploads,
+  conditionalWrites,
   keepFreeSpace,
   patchStore,
   preferEtags,
   requireSignature,
   requireSignedSource,
+  signedSlash,
   stayInBucket,
 } from "./s3-rules.ts";
 
@@ -75,6 +77,8 @@ export async function startS3(options: S3Options, log: Logger): Promise<S3Server
     requireSignedSource,
     keepFreeSpace(directory, minFreeBytes),
     preferEtags,
+    conditionalWrites,
+    signedSlash,
   ];
   server.middleware.unshift(logRequests(log), ...rules, abortUploads(server.store));
   server.on("error", () => {}); // Koa prints to stderr without a listener; the request's log line has the reason.

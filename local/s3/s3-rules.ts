@@ -1,7 +1,9 @@
 // Makes s3rver as strict as a real S3 service: a request that works locally must work elsewhere.
+import { AsyncLocalStorage } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm, statfs } from "node:fs/promises";
+import type { IncomingHttpHeaders } from "node:http";
 import { dirname, join } from "node:path";
 import type S3rver from "@20minutes/s3rver";
 import S3Error from "@20minutes/s3rver/lib/models/error.js";
@@ -57,6 +59,32 @@ export const preferEtags: S3rver.Middleware = async (context, next) => {
   return next();
 };
 
+const conditions = new AsyncLocalStorage<IncomingHttpHeaders>();
+
+/** Passes the headers of conditional writes to the store (patchStore): s3rver lacks them. */
+export const conditionalWrites: S3rver.Middleware = (context, next) => conditions.run(context.req.headers, next);
+
+/** Throws S3's error if the version of the object does not allow this request's write. `etag`: null without the object. */
+function requireVersion(etag: string | null): void {
+  const { "if-match": expected, "if-none-match": absent } = conditions.getStore() ?? {};
+  if (expected !== undefined && etag === null) throw new S3Error("NoSuchKey", "The specified key does not exist.");
+  if ((expected ?? etag) !== etag || (absent !== undefined && etag !== null)) {
+    throw new S3Error("PreconditionFailed", "At least one of the pre-conditions you specified did not hold.");
+  }
+}
+
+/**
+ * Accepts signatures of `/bucket/`, which s3rver compares with those of `/bucket`: it adds the mount path to the name of a
+ * virtual host.
+ */
+export const signedSlash: S3rver.Middleware = (context, next) => {
+  if (/^\/[^/]+\/$/.test(context.path)) {
+    context.mountPath = "/";
+    Object.defineProperty(context.state, "vhost", { get: () => true, set: () => {} });
+  }
+  return next();
+};
+
 /** Requires a signature, except to read objects of public buckets, as with a public-read policy. */
 export const requireSignature =
   (publicBuckets: readonly string[]): S3rver.Middleware =>
@@ -105,14 +133,20 @@ export function patchStore(store: S3rver.Store): void {
   };
   const withLock = lockByName();
   const pathOf = (bucket: string, key: string): string => store.getResourcePath(bucket, key, "object");
-  store.deleteObject = async (bucket, key) => {
-    try {
-      await deleteObject.call(store, bucket, key);
-    } catch (error) {
-      // A concurrent deletion has removed the empty folder of this object.
-      if (errorCode(error) !== "ENOENT") throw error;
-    }
+  const etagOf = async (bucket: string, key: string): Promise<string | null> => {
+    if (!existsSync(pathOf(bucket, key))) return null;
+    return (await getMetadata.call(store, bucket, key)).etag;
   };
+  store.deleteObject = (bucket, key) =>
+    withLock(pathOf(bucket, key), async () => {
+      requireVersion(await etagOf(bucket, key));
+      try {
+        await deleteObject.call(store, bucket, key);
+      } catch (error) {
+        // A concurrent deletion has removed the empty folder of this object.
+        if (errorCode(error) !== "ENOENT") throw error;
+      }
+    });
   // Content, size and headers are in three files. A reader must get all three from the same version.
   store.putObject = async ({ bucket, key, metadata, content }) => {
     const path = pathOf(bucket, key);
@@ -121,6 +155,7 @@ export function patchStore(store: S3rver.Store): void {
     try {
       const [size, md5] = await putContent.call(store, draft, content);
       await withLock(path, async () => {
+        requireVersion(await etagOf(bucket, key));
         await rename(draft, path);
         await store.putMetadata(bucket, key, metadata, md5);
       });

@@ -8,6 +8,8 @@ declare module "@20minutes/s3rver" {
       path: string;
       status: number;
       body: unknown;
+      /** The path of this server below another. */
+      mountPath?: string;
       readonly query: Readonly<Record<string, string | string[] | undefined>>;
       readonly req: IncomingMessage;
       /** Set after the request's signature has been verified. */
@@ -27,7 +29,7 @@ declare module "@20minutes/s3rver" {
       /** Returns the metadata; `metadata` replaces the metadata of the source. */
       copyObject(bucket: string, key: string, toBucket: string, toKey: string, metadata?: unknown): Promise<unknown>;
       putMetadata(bucket: string, key: string, metadata: unknown, md5: string): Promise<void>;
-      getMetadata(bucket: string, key: string): Promise<unknown>;
+      getMetadata(bucket: string, key: string): Promise<{ readonly etag: string }>;
       getObject(bucket: string, key: string, options?: unknown): Promise<StoredObject | null>;
       putContent(path: string, content: unknown): Promise<[number, string]>;
       putPart(bucket: string, uploadId: string, part: string, content: unknown): Promise<unknown>;
