@@ -2,6 +2,7 @@
 import type { Env } from "./bindings.ts";
 import { app } from "./http/app.ts";
 import { missingSteps } from "./http/fleet/setup.ts";
+import { ingestBatch } from "./http/ingest/queue.ts";
 import { log } from "./log.ts";
 import { sweep } from "./sweep.ts";
 
@@ -16,4 +17,5 @@ export default {
     if (steps.length === 0) await sweep(env, Date.now());
     else log.warn("sweep skipped", { missing: steps.map(({ problem }) => problem).join("; ") });
   },
+  queue: ingestBatch,
 } satisfies ExportedHandler<Env>;

@@ -83,6 +83,10 @@ const Variables = z.object({
   B2_API_URL: HttpUrl.default("https://api.backblazeb2.com"),
   /** Replaces the endpoints of AWS for notifications of type `sns`. */
   SNS_ENDPOINT: HttpUrl.optional(),
+  /** The part of the world for the objects; empty: anywhere. */
+  JURISDICTION: z.enum(["", "eu", "us", "fedramp"]).default(""),
+  /** The URL of a template's token, which gets R2's events from a queue. */
+  BUCKET_EVENTS_URL: HttpUrl.optional(),
   LOG_LEVEL: LogLevelSetting,
   SCRATCH_ENDPOINT: HttpUrl.transform(withoutSlash).optional(),
   SCRATCH_REGION: Text,
