@@ -2,6 +2,7 @@
 import type { DurableObject } from "cloudflare:workers";
 import type { JobEvent, NotificationEventData } from "#shared/api/account-responses.ts";
 import type { UploadPayload } from "#shared/api/upload-links.ts";
+import { inJurisdiction, type JurisdictionVariable } from "./jurisdiction.ts";
 
 /**
  * Permission to send a delivery now, with the secrets that sign it (the newest first); else the time to request it
@@ -50,7 +51,7 @@ export interface AccountRpc extends DurableObject<unknown> {
 export type AccountBinding = {
   /** The object of an account, shared by all its jobs. */
   ACCOUNT: DurableObjectNamespace<AccountRpc>;
-};
+} & JurisdictionVariable;
 
 export const accountOf = (env: AccountBinding, id: string): DurableObjectStub<AccountRpc> =>
-  env.ACCOUNT.getByName(`account:${id}`);
+  inJurisdiction(env.ACCOUNT, env).getByName(`account:${id}`);

@@ -8,6 +8,7 @@ import type { ProgressItem } from "#shared/protocol/frames.ts";
 import { Requirements } from "#shared/protocol/requirements.ts";
 import { SLOT_CLASSES } from "#shared/protocol/tasks.ts";
 import type { HubReports, Place } from "./hub-reports.ts";
+import { inJurisdiction, type JurisdictionVariable } from "./jurisdiction.ts";
 
 /**
  * Advertises that a job has about `count` runnable tasks of a class, all with the same requirements. Times in ms since
@@ -99,11 +100,11 @@ export interface HubRpc extends DurableObject<unknown>, HubReports {
 /** Carries the Worker's result of checking a node: JSON of `Admitted` (dispatch/node-about.ts). */
 export const ADMITTED_HEADER = "copra-node-admitted";
 
-export type HubBinding = { HUB: DurableObjectNamespace<HubRpc> };
+export type HubBinding = { HUB: DurableObjectNamespace<HubRpc> } & JurisdictionVariable;
 
 /** The name of a pool's hub. The hub has the sockets of all nodes of the pool: about 1500 (docs/operating.md). */
 export const hubName = (pool: string): string => `hub:${pool}`;
 
 /** The stub of a pool's hub. */
 export const hubOf = (env: HubBinding, pool: string = DEFAULT_POOL): DurableObjectStub<HubRpc> =>
-  env.HUB.getByName(hubName(pool));
+  inJurisdiction(env.HUB, env).getByName(hubName(pool));

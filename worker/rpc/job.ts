@@ -13,6 +13,7 @@ import type { UploadsAnswer, UploadsRequest } from "#shared/protocol/uploads.ts"
 import type { Result } from "#shared/result.ts";
 import type { UploadHolder } from "../storage/object-store.ts";
 import type { NewJobSpec } from "./job-spec.ts";
+import { inJurisdiction, type JurisdictionVariable } from "./jurisdiction.ts";
 import type { Turn, TurnAnswer } from "./turn.ts";
 
 /** Errors are returned, because RPC drops the class of a thrown error. */
@@ -103,11 +104,11 @@ export interface JobRpc extends DurableObject<unknown>, LeaseRpc {
   check(rowVersion: number): Promise<number | null>;
 }
 
-export type JobBinding = { JOB: DurableObjectNamespace<JobRpc> };
+export type JobBinding = { JOB: DurableObjectNamespace<JobRpc> } & JurisdictionVariable;
 
 /**
  * The stub of a job's object. `turn` is typed without the RPC types, because those reject the unknown members of
  * ffprobe's data.
  */
 export type JobStub = Pick<JobRpc, "turn"> & DurableObjectStub<JobRpc>;
-export const jobOf = (env: JobBinding, id: string): JobStub => env.JOB.getByName(id);
+export const jobOf = (env: JobBinding, id: string): JobStub => inJurisdiction(env.JOB, env).getByName(id);
