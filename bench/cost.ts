@@ -1,6 +1,6 @@
 // Prices a job on Cloudflare: runs a job of each kind through the real code in virtual time, counts its requests, rows,
 // durations and queries, and multiplies them with the prices.
-// Usage: node local/bootstrap.mjs bench/cost.ts [--root FOLDER] [--only KIND] [--details] [--batch JOBS]
+// Usage: node local/bootstrap.mjs bench/cost.ts [--root FOLDER] [--only KIND] [--fetch-ms MS] [--details] [--batch JOBS]
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -12,6 +12,8 @@ const { values } = parseArgs({
     root: { type: "string", default: fileURLToPath(new URL("..", import.meta.url)) },
     only: { type: "string" },
     details: { type: "boolean", default: false },
+    /** How long a storage or a receiver takes for a request, in ms. */
+    "fetch-ms": { type: "string", default: "100" },
     json: { type: "boolean", default: false },
     /** Measures the creation of this many jobs, by single requests and by a batch. */
     batch: { type: "string" },
@@ -56,7 +58,16 @@ function measureAll(): void {
   console.log(line(COLUMNS));
   const measured = new Map<string, Counts>();
   for (const kind of KINDS.keys()) {
-    const argv = [process.argv[1] ?? "", "--root", values.root, "--only", kind, "--json"];
+    const argv = [
+      process.argv[1] ?? "",
+      "--root",
+      values.root,
+      "--only",
+      kind,
+      "--fetch-ms",
+      values["fetch-ms"],
+      "--json",
+    ];
     const { stdout, stderr, status } = spawnSync(process.execPath, argv, { encoding: "utf8", maxBuffer: 2 ** 28 });
     if (status !== 0) throw new Error(`${kind}: ${stderr}`);
     measured.set(kind, JSON.parse(stdout) as Counts);
@@ -68,7 +79,7 @@ function measureAll(): void {
 
 async function measureOne(kind: string): Promise<void> {
   const print = console.log;
-  const { counts, details, logged, subrequests } = await measureKind(kind, values.root);
+  const { counts, details, logged, subrequests } = await measureKind(kind, values.root, Number(values["fetch-ms"]));
   const { overBudget, report } = subrequests;
   if (values.json) return print(JSON.stringify({ ...counts, total: billOf(counts).total, overBudget }));
   print(line(COLUMNS));

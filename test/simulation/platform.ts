@@ -27,13 +27,14 @@ export type PlatformOptions = {
   /** Time that an object's thread needs for an event, by class. */
   readonly serviceMs: Record<string, number>;
   readonly network?: Network;
+  /** Round trip to storages and receivers, in ms: 100. */
+  readonly fetchMs?: number;
 };
 
-/** Round trips in ms: between objects, to D1, and to other services. */
+/** Round trips in ms: between objects, and to D1. */
 const CALL_MS = 10;
 const DATABASE_MS = 20;
 const STATEMENT_MS = 0.3;
-const FETCH_MS = 100;
 
 const LOST = "Network connection lost.";
 
@@ -64,8 +65,8 @@ export class Platform implements NodeHost {
     this.#options = options;
     this.time = new VirtualTime(options.now);
     this.random = installCrypto(options.seed);
-    const { network = QUIET } = options;
-    this.internet = new Internet(this.time, network, FETCH_MS);
+    const { network = QUIET, fetchMs = 100 } = options;
+    this.internet = new Internet(this.time, network, fetchMs);
     const { time, meter } = this;
     this.database = new Database({
       time,

@@ -19,6 +19,8 @@ export type ServiceOptions = {
   readonly isExact: boolean;
   /** By default, all requests take the usual time and arrive. */
   readonly network?: Network;
+  /** See PlatformOptions. */
+  readonly fetchMs?: number;
 };
 
 /**
@@ -29,13 +31,14 @@ const SERVICE_MS = { JobObject: 1, NodeHub: 0.2, AccountObject: 0.2 };
 export class Service {
   readonly platform: Platform;
 
-  constructor({ root, seed, isExact, network = QUIET }: ServiceOptions) {
+  constructor({ root, seed, isExact, network = QUIET, fetchMs = 100 }: ServiceOptions) {
     const scratch = "SCRATCH_";
     this.platform = new Platform({
       root,
       seed,
       isExact,
       network,
+      fetchMs,
       now: START,
       serviceMs: SERVICE_MS,
       variables: {
