@@ -12,7 +12,7 @@ const { values } = parseArgs({
     root: { type: "string", default: fileURLToPath(new URL("..", import.meta.url)) },
     only: { type: "string" },
     details: { type: "boolean", default: false },
-    /** How long a storage or a receiver takes for a request, in ms. */
+    /** Time that a storage or a receiver takes for a request, in ms. */
     "fetch-ms": { type: "string", default: "100" },
     json: { type: "boolean", default: false },
     /** Measures the creation of this many jobs, by single requests and by a batch. */

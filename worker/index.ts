@@ -2,8 +2,8 @@
 import type { Env } from "./bindings.ts";
 import { app } from "./http/app.ts";
 import { missingSteps } from "./http/fleet/setup.ts";
-import { ingestBatch } from "./http/ingest/queue.ts";
 import { log } from "./log.ts";
+import { ingestBatch } from "./queue.ts";
 import { sweep } from "./sweep.ts";
 
 export { AccountObject } from "./account/account-object.ts";

@@ -14,6 +14,9 @@ const VARIABLES: Readonly<Record<string, string>> = {
   s3Url: "COPRA_S3_URL",
   allowPrivate: "COPRA_ALLOW_PRIVATE",
   isolation: "COPRA_NODE_ISOLATION",
+  cluster: "COPRA_CLUSTER",
+  clusterAddress: "COPRA_CLUSTER_ADDRESS",
+  clusterAdvertise: "COPRA_CLUSTER_ADVERTISE",
   log: "COPRA_LOG",
   drainSeconds: "COPRA_DRAIN_SECONDS",
 };

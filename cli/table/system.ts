@@ -48,6 +48,18 @@ export const SYSTEM_COMMANDS: readonly CommandSpec[] = [
         description: "Folder for sources and outputs of all accounts, such as media=/mnt/nas/media (COPRA_FOLDERS)",
         repeat: true,
       },
+      {
+        flags: "--cluster <s3-url>",
+        description: "Experimental: join the cluster whose state is in this bucket, s3://bucket/prefix (COPRA_CLUSTER)",
+      },
+      {
+        flags: "--cluster-address <address:port>",
+        description: "Private address at which this instance listens for the others (COPRA_CLUSTER_ADDRESS)",
+      },
+      {
+        flags: "--cluster-advertise <host:port>",
+        description: "How the others reach it, if not at that address: behind NAT (COPRA_CLUSTER_ADVERTISE)",
+      },
       { flags: "--insecure-http", description: "Start without TLS, in a network that only you use" },
       {
         flags: "--log <place>",

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { messageOf } from "#shared/log.ts";
 
-const D1_FOLDER = join("control-plane", "v3", "d1", "miniflare-D1DatabaseObject");
+/** The folder of the D1 database in a data folder. */
+export const D1_FOLDER = join("control-plane", "v3", "d1", "miniflare-D1DatabaseObject");
 
 /** The names of the migrations that the database of a data folder has; none if there is no database. */
 export function appliedMigrations(folder: string): string[] {

@@ -1,66 +1,59 @@
-// The entry of the control plane's process: the Worker in workerd behind a front server. Its data is in
-// $COPRA_HOME/control-plane.
+// The entry of the control plane's process: the Worker in workerd behind a front server.
 import { randomBytes } from "node:crypto";
-import type { Server } from "node:http";
-import { join } from "node:path";
-import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, MiniflareCoreError } from "miniflare";
-import { createLogger, logCrash, messageOf } from "#shared/log.ts";
+import { logCrash, messageOf } from "#shared/log.ts";
 import { startFront } from "../front/front-server.ts";
 import { origin, S3_REGION, SCRATCH_BUCKET } from "../home/constants.ts";
 import { loadSecrets, type Secrets } from "../home/secrets.ts";
 import { allowPrivateOf, type ServiceSettings, serviceOf } from "../home/service-settings.ts";
 import { readSettings, type StackSettings } from "../home/settings.ts";
 import { becomesFree } from "../stack/ports.ts";
+import { log, type Runtime } from "./runtime.ts";
 import { serviceFiles } from "./service-files.ts";
-import { tieWorkerdToThisProcess, workerOptions } from "./worker-options.ts";
+import { type WorkerOptions, workerOptions } from "./worker-options.ts";
 
 /** The workerd of a killed process frees its port within a second or two (run-workerd.sh). */
 const PORT_WAIT_MS = 10_000;
 
-/** The interval of the cron trigger in wrangler.toml. */
-const SCHEDULE_MS = 2 * 60_000;
-
-const log = createLogger({ write: (line) => console.log(line), now: Date.now, level: "info" }, { part: "local" });
-
-type ControlPlane = { readonly miniflare: Miniflare; readonly front: Server };
+let isStopping = false;
 
 async function startControlPlane(
   { home, port, s3Port, service }: StackSettings & { service: ServiceSettings },
   secrets: Secrets,
-): Promise<ControlPlane> {
-  tieWorkerdToThisProcess();
-  const frontSecret = randomBytes(32).toString("base64url");
+): Promise<Runtime> {
+  const secret = randomBytes(32).toString("base64url");
   const files = await serviceFiles();
+  const bindings = {
+    ADMIN_TOKEN: secrets.adminToken,
+    SEALING_KEYS: secrets.sealingKeys,
+    PUBLIC_URL: service.publicUrl ?? origin(port),
+    ...(process.env.LOG_LEVEL ? { LOG_LEVEL: process.env.LOG_LEVEL } : {}),
+    ...(service.ownS3 ? scratchOf(service, s3Port, secrets) : {}),
+    ...service.variables,
+    FRONT_SECRET: secret,
+  };
   const worker = workerOptions(
     files,
     allowPrivateOf(service, port, s3Port),
-    {
-      ADMIN_TOKEN: secrets.adminToken,
-      SEALING_KEYS: secrets.sealingKeys,
-      PUBLIC_URL: service.publicUrl ?? origin(port),
-      ...(process.env.LOG_LEVEL ? { LOG_LEVEL: process.env.LOG_LEVEL } : {}),
-      ...(service.ownS3 ? scratchOf(service, s3Port, secrets) : {}),
-      ...service.variables,
-      FRONT_SECRET: frontSecret,
-    },
+    bindings,
     service.isEdge ? "edge" : "direct",
   );
-  const shared = {
-    host: "127.0.0.1",
-    // `wrangler --persist-to $COPRA_HOME/control-plane` looks here, so that its d1 commands work on this database.
-    resourcePersistencePath: join(home, "control-plane", "v3"),
-    log: new RuntimeLog(LogLevel.WARN),
-    handleStructuredLogs: ({ level, message }: { level: string; message: string }) => writeWorkerLine(level, message),
-    // Prevents a request to Cloudflare for this machine's `cf` properties.
-    cf: false,
-    telemetry: { enabled: false },
-  };
   if (!(await becomesFree(port, PORT_WAIT_MS))) throw new Error(`Port ${port} is in use by another program`);
-  const miniflare = new Miniflare(convertV4MiniflareOptions({ ...shared, ...worker, port: 0 }));
-  await miniflare.ready;
-  const upstream = { origin: (await miniflare.unsafeGetDirectURL()).origin, secret: frontSecret };
+  const runtime = await startRuntime(home, service, worker, secrets);
   const { bind: host, trustedProxies, isEdge = false } = service;
-  return { miniflare, front: await startFront({ port, host, trustedProxies, isEdge, log }, upstream) };
+  const options = { port, host, trustedProxies, isEdge, isStopping: () => isStopping, log };
+  await startFront(options, { origin: runtime.origin, secret });
+  return runtime;
+}
+
+/** An instance of a cluster needs no Miniflare, which takes 100 MB. */
+async function startRuntime(
+  home: string,
+  { cluster }: ServiceSettings,
+  worker: WorkerOptions,
+  secrets: Secrets,
+): Promise<Runtime> {
+  if (cluster === undefined) return (await import("./miniflare-runtime.ts")).startMiniflare(home, worker);
+  return (await import("./cluster/instance.ts")).startInstance(home, cluster, worker, secrets);
 }
 
 const scratchOf = ({ s3Url }: ServiceSettings, s3Port: number, { s3 }: Secrets): Record<string, string> => ({
@@ -71,41 +64,6 @@ const scratchOf = ({ s3Url }: ServiceSettings, s3Port: number, { s3 }: Secrets):
   SCRATCH_SECRET_ACCESS_KEY: s3.secretAccessKey,
 });
 
-/** Runs the Worker's scheduled handler at an interval, because Miniflare runs no cron triggers. */
-function runScheduleEvery(everyMs: number, controlPlane: Miniflare): void {
-  const runOnce = async (): Promise<void> => {
-    const { outcome } = await (await controlPlane.getWorker()).scheduled({ cron: "" });
-    if (outcome !== "ok") log.warn("scheduled handler failed", { outcome });
-  };
-  const again = (): void => {
-    const next = (): void => void setTimeout(again, everyMs).unref();
-    runOnce()
-      .catch((error: unknown) => log.warn("scheduled handler not started", { reason: messageOf(error) }))
-      .finally(next);
-  };
-  again();
-}
-
-/**
- * Logs Miniflare's messages as JSON. A failure of Miniflare ends this process, because it would continue without a
- * Worker.
- */
-class RuntimeLog extends Log {
-  override error(error: Error): void {
-    log.error("Miniflare failed", { reason: messageOf(error) });
-    if (error instanceof MiniflareCoreError && error.code === "ERR_RUNTIME_FAILURE") process.exit(1);
-  }
-  override logWithLevel(level: LogLevel, message: string): void {
-    if (level <= this.level) log.warn("Miniflare warned", { text: message.trimEnd() });
-  }
-}
-
-/** Prints the Worker's JSON lines as they are, and other output of the runtime as a JSON line. */
-function writeWorkerLine(level: string, message: string): void {
-  if (message.startsWith("{")) console.log(message);
-  else log[level === "error" || level === "warn" ? level : "info"]("workerd output", { text: message.trimEnd() });
-}
-
 process.on("uncaughtException", (error) => {
   logCrash(log, error);
   process.exit(1);
@@ -113,16 +71,11 @@ process.on("uncaughtException", (error) => {
 
 try {
   const settings = readSettings(process.env);
-  const { miniflare, front } = await startControlPlane(
-    { ...settings, service: serviceOf(process.env) },
-    loadSecrets(settings.home),
-  );
-  runScheduleEvery(SCHEDULE_MS, miniflare);
+  const runtime = await startControlPlane({ ...settings, service: serviceOf(process.env) }, loadSecrets(settings.home));
   log.info("server started", { port: settings.port });
   process.once("SIGTERM", () => {
-    front.close();
-    front.closeAllConnections();
-    void miniflare.dispose().then(() => process.exit(0));
+    isStopping = true;
+    void runtime.stop().then(() => process.exit(0));
   });
 } catch (error) {
   log.error("control plane not started", { reason: messageOf(error) });

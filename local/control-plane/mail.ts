@@ -1,5 +1,4 @@
 // Sends the Worker's e-mail by SMTP. The Worker has no SMTP client.
-import type { Request } from "miniflare";
 import { createTransport } from "nodemailer";
 import * as z from "zod";
 import { messageOf } from "#shared/log.ts";
@@ -23,7 +22,7 @@ export function mailBinding({ SMTP_URL, SMTP_FROM }: Readonly<Record<string, str
   if (url.password !== "" && !isLocal) url.searchParams.set("requireTLS", "true");
   const transport = createTransport(url.href);
   return {
-    MAIL: async (request: Request): Promise<Response> => {
+    MAIL: async (request: Pick<Request, "json">): Promise<Response> => {
       const { id, to, text } = Mail.parse(await request.json());
       const [subject = ""] = text.split("\n");
       try {

@@ -2,7 +2,6 @@
 // addresses. Here, addresses are checked on connecting, as on nodes, so that no name leads into this machine's
 // networks.
 import { Readable } from "node:stream";
-import type { Request } from "miniflare";
 import { request as sendRequest } from "undici";
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
@@ -25,6 +24,12 @@ const WITHOUT_BODY = new Set([204, 205, 304]);
  */
 const WEBHOOK_MS = 20_000;
 
+/** The parts of a request that are read: Miniflare's class of requests is not Node's. */
+export type OutboundRequest = Pick<Request, "url" | "method" | "arrayBuffer"> & {
+  readonly body: unknown;
+  readonly headers: Iterable<[string, string]>;
+};
+
 /** `edge`: carries out requests as Cloudflare's edge does; `direct`: without the edge. */
 export type OutboundMode = "direct" | "edge";
 
@@ -36,7 +41,7 @@ export function guardedOutbound(
   allow: AllowPrivate,
   mode: OutboundMode = "direct",
   webhookMs = WEBHOOK_MS,
-): (request: Request) => Promise<Response> {
+): (request: OutboundRequest) => Promise<Response> {
   const isEdge = mode === "edge";
   const refuse = (host: string): AppError =>
     new AppError(

@@ -7,7 +7,7 @@ import { clientNetwork } from "#shared/network/client-network.ts";
 import { clientAddress, TrustedProxies } from "./client-address.ts";
 import { ClientShares, type ShareLimits } from "./client-shares.ts";
 import { ConnectionTurns } from "./connection-turns.ts";
-import { errorResponses, sendErrorOnSocket } from "./error-responses.ts";
+import { errorResponses, sendError, sendErrorOnSocket } from "./error-responses.ts";
 import { Forwarder, type Upstream } from "./forward.ts";
 import { upgrade } from "./forward-upgrade.ts";
 import { hasUserAgent, respondBlocked, respondBlockedOnSocket } from "./integrity-check.ts";
@@ -32,6 +32,8 @@ export type FrontOptions = {
   readonly bodyRate?: BodyRate;
   /** True if requests must pass Cloudflare's Browser Integrity Check. */
   readonly isEdge?: boolean;
+  /** True from the start of a stop: balancers then get 503 from /v2/health/ready, and send no more requests. */
+  readonly isStopping?: () => boolean;
 };
 
 const REQUESTS = { total: 512, perClient: 64 };
@@ -41,7 +43,7 @@ const BODY_RATE = { graceMs: 10_000, bytesPerS: 1000 };
 
 /** Rejects if the port is taken. */
 export async function startFront(
-  { port, host = "127.0.0.1", trustedProxies = [], log, isEdge = false, ...limits }: FrontOptions,
+  { port, host = "127.0.0.1", trustedProxies = [], log, isEdge = false, isStopping, ...limits }: FrontOptions,
   upstream: Upstream,
 ): Promise<Server> {
   const { requests = REQUESTS, streams = STREAMS, stallMs = STALL_MS, bodyRate = BODY_RATE } = limits;
@@ -52,6 +54,7 @@ export async function startFront(
   const server = createServer({ headersTimeout: HEAD_LIMIT_MS, requestTimeout: 0 });
   server.on("request", (request, response) => {
     if (isEdge && !hasUserAgent(request)) return respondBlocked(response);
+    if (isStopping?.() && request.url === "/v2/health/ready") return sendError(response, errorResponses.unavailable);
     return turns.take(request.socket, response, () => forwarder.forward(request, response, clientOf(request, trusted)));
   });
   server.on("upgrade", (request, socket, head) => {

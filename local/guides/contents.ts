@@ -6,7 +6,18 @@ export type GuideGroup = { readonly title: string; readonly pages: readonly stri
 export const CONTENTS: readonly GuideGroup[] = [
   {
     title: "Start",
-    pages: ["quick-start", "concepts", "recipes", "self-hosting", "deploying", "containers", "cli", "mcp", "dashboard"],
+    pages: [
+      "quick-start",
+      "concepts",
+      "recipes",
+      "self-hosting",
+      "cluster",
+      "deploying",
+      "containers",
+      "cli",
+      "mcp",
+      "dashboard",
+    ],
   },
   {
     title: "Encode",

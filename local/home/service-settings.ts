@@ -5,6 +5,19 @@ import * as z from "zod";
 import { type AllowPrivate, withOrigins } from "#shared/network/address-policy.ts";
 import { origin } from "./constants.ts";
 
+/** An instance of a cluster (local/control-plane/cluster/). */
+const ClusterSettings = z.object({
+  /** `s3://bucket/prefix` */
+  bucket: z.string(),
+  /** `address:port` at which this instance listens for the others. */
+  address: z.string(),
+  /** `host:port` at which the others reach this instance; absent: `address`. */
+  advertise: z.string().optional(),
+  /** The variables AWS_… with the endpoint and the credentials of the bucket. */
+  aws: z.record(z.string(), z.string()),
+});
+export type ClusterSettings = z.infer<typeof ClusterSettings>;
+
 export const ServiceSettings = z.object({
   /** The address at which the API and the S3 server listen. */
   bind: z.string(),
@@ -24,6 +37,8 @@ export const ServiceSettings = z.object({
   variables: z.record(z.string(), z.string()),
   /** True if requests from and to the control plane go through an emulation of Cloudflare's edge. */
   isEdge: z.boolean().optional(),
+  /** Absent: all data is on this machine. */
+  cluster: ClusterSettings.optional(),
 });
 export type ServiceSettings = z.infer<typeof ServiceSettings>;
 
@@ -45,7 +60,7 @@ const VARIABLE = "COPRA_SERVICE";
 const FD_VARIABLE = "COPRA_SERVICE_FD";
 
 export const serviceVariable = (service: ServiceSettings): Record<string, string> => ({
-  [VARIABLE]: JSON.stringify({ ...service, variables: {} }),
+  [VARIABLE]: JSON.stringify({ ...service, variables: {}, cluster: undefined }),
 });
 
 export const serviceSecret = (service: ServiceSettings): { readonly variable: string; readonly text: string } => ({

@@ -28,6 +28,28 @@ it("passes on variables of the Worker, and runs no S3 server beside a bucket of 
   expect(Object.keys(service.variables)).toHaveLength(3);
 });
 
+const BUCKET = { AWS_REGION: "auto", AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret" };
+const CLUSTER = {
+  COPRA_CLUSTER: "s3://state/copra",
+  COPRA_CLUSTER_ADDRESS: "10.0.0.5:8790",
+  COPRA_PUBLIC_URL: "https://encode.example.com",
+  COPRA_TRUSTED_PROXIES: "10.0.0.0/8",
+  ...BUCKET,
+};
+
+it("joins a cluster with the credentials of its bucket, without an S3 server", () => {
+  const { service } = readServeSettings({ ...DATA, ...CLUSTER, AWS_ENDPOINT_URL: "https://r2.example.com" }).stack;
+  expect(service).toMatchObject({
+    ownS3: false,
+    cluster: {
+      bucket: "s3://state/copra",
+      address: "10.0.0.5:8790",
+      aws: { ...BUCKET, AWS_ENDPOINT_URL: "https://r2.example.com" },
+    },
+  });
+  expect(readServeSettings({ ...DATA, ...BUCKET }).stack.service.cluster).toBeUndefined();
+});
+
 const PUBLIC = { COPRA_PUBLIC_URL: "https://encode.example.com/" };
 const HTTPS = { ...PUBLIC, COPRA_TRUSTED_PROXIES: "127.0.0.1" };
 it.each<[string, Record<string, string>]>([
@@ -63,6 +85,18 @@ it.each<[Record<string, string>, string]>([
   [{ SMTP_URL: "mail.example.com" }, "SMTP_URL must be the URL of an SMTP server"],
   [{ SMTP_URL: "smtps://user:secret@mail.example.com" }, "SMTP_FROM must be the sender's e-mail address"],
   [{ COPRA_LOG: "syslog" }, "--log (COPRA_LOG) must be files or stderr"],
+  [{ ...CLUSTER, COPRA_CLUSTER: "https://state/copra" }, "--cluster (COPRA_CLUSTER) must be s3://<bucket>/<prefix>"],
+  [{ ...CLUSTER, COPRA_CLUSTER: "s3://state" }, "--cluster (COPRA_CLUSTER) must be s3://<bucket>/<prefix>"],
+  [{ ...CLUSTER, COPRA_CLUSTER_ADDRESS: "" }, "--cluster needs --cluster-address"],
+  [{ ...CLUSTER, COPRA_CLUSTER_ADDRESS: "10.0.0.5" }, "the instances talk unencrypted"],
+  [{ ...CLUSTER, COPRA_CLUSTER_ADDRESS: "0.0.0.0:8790" }, "the instances talk unencrypted"],
+  [{ ...CLUSTER, COPRA_CLUSTER_ADDRESS: "203.0.113.5:8790" }, "the instances talk unencrypted"],
+  [{ ...CLUSTER, COPRA_CLUSTER_ADDRESS: "[2001:db8::1]:8790" }, "the instances talk unencrypted"],
+  [{ ...CLUSTER, COPRA_CLUSTER_ADVERTISE: "gateway" }, "--cluster-advertise (COPRA_CLUSTER_ADVERTISE) must be"],
+  [{ ...CLUSTER, COPRA_PUBLIC_URL: "" }, "--cluster needs --public-url"],
+  [{ ...CLUSTER, COPRA_S3_URL: "https://s3.example.com" }, "--s3-url is not for a cluster"],
+  [{ ...CLUSTER, AWS_SECRET_ACCESS_KEY: "" }, "--cluster needs the bucket's credentials in AWS_SECRET_ACCESS_KEY"],
+  [{ COPRA_CLUSTER_ADDRESS: "10.0.0.5:8790" }, "--cluster-address is for an instance of a cluster"],
   [{ COPRA_DRAIN_SECONDS: "soon" }, "--drain-seconds (COPRA_DRAIN_SECONDS) must be a number"],
 ])("rejects the settings %j", (env, message) => expect(() => readServeSettings({ ...DATA, ...env })).toThrow(message));
 

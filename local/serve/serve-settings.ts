@@ -1,4 +1,5 @@
 // The settings of `copra serve`, from environment variables. The command line sets them from its options.
+import ipaddr from "ipaddr.js";
 import * as z from "zod";
 import { mailBinding } from "../control-plane/mail.ts";
 import { TrustedProxies } from "../front/client-address.ts";
@@ -8,11 +9,23 @@ import { readSettings, type StackSettings } from "../home/settings.ts";
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** Variables and secrets that are passed on to the Worker (wrangler.toml). */
-export const WORKER_VARIABLES = [
+const WORKER_VARIABLES = [
   ...["RETENTION_DAYS", "LIST_DAYS", "MAX_UNFINISHED_JOBS", "MAX_UPLOADED_BYTES", "FOLDERS"],
   ...["METRICS_TOKEN", "SNS_ENDPOINT", "ULTRAFAST_READ_ORIGIN", "SCRATCH_ENDPOINT", "SCRATCH_REGION", "SCRATCH_BUCKET"],
   ...["SCRATCH_ACCESS_KEY_ID", "SCRATCH_SECRET_ACCESS_KEY", "SMTP_URL", "SMTP_FROM"],
 ];
+
+/** Variables with the endpoint and the credentials of a cluster's bucket, as all tools of S3 name them. */
+const BUCKET_VARIABLES = [
+  "AWS_ENDPOINT_URL",
+  "AWS_REGION",
+  "AWS_ACCESS_KEY_ID",
+  "AWS_SECRET_ACCESS_KEY",
+  "AWS_SESSION_TOKEN",
+];
+
+/** Variables that nodes and the S3 server must not inherit. */
+export const SECRET_VARIABLES = [...WORKER_VARIABLES, ...BUCKET_VARIABLES];
 
 const ANY = ["0.0.0.0", "::"];
 const list = z
@@ -31,6 +44,14 @@ function isOrigin(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, pathname, search, hash } = new URL(text);
   return /^https?:$/.test(protocol) && pathname === "/" && search === "" && hash === "";
+}
+
+const PRIVATE = new Set(["private", "uniqueLocal", "loopback", "linkLocal", "carrierGradeNat"]);
+
+function isPrivateEndpoint(text: string): boolean {
+  const [, v6, v4, port] = /^(?:\[(.+)\]|([\d.]+)):(\d{1,5})$/.exec(text) ?? [];
+  const address = v6 ?? v4 ?? "";
+  return ipaddr.isValid(address) && PRIVATE.has(ipaddr.parse(address).range()) && Number(port) <= 65535;
 }
 
 const oneOf = <const Choices extends readonly [string, ...string[]]>(choices: Choices, named: string) =>
@@ -53,6 +74,22 @@ const Environment = z.object({
   COPRA_INSECURE_HTTP: oneOf(["0", "1"] as const, "--insecure-http (COPRA_INSECURE_HTTP)").default("0"),
   COPRA_NODE_TOKEN_FILE: z.string().optional(),
   COPRA_LOG: oneOf(["files", "stderr"] as const, "--log (COPRA_LOG)").default("files"),
+  COPRA_CLUSTER: z
+    .string()
+    .regex(/^s3:\/\/[a-z0-9][a-z0-9.-]+(\/[\w.-]+)+$/, "--cluster (COPRA_CLUSTER) must be s3://<bucket>/<prefix>")
+    .optional(),
+  COPRA_CLUSTER_ADDRESS: z
+    .string()
+    .refine(
+      isPrivateEndpoint,
+      "--cluster-address (COPRA_CLUSTER_ADDRESS) must be an address of this machine in a private network and a port, " +
+        "such as 10.0.0.5:8790: the instances talk unencrypted",
+    )
+    .optional(),
+  COPRA_CLUSTER_ADVERTISE: z
+    .string()
+    .regex(/^[\w.-]+:\d{1,5}$/, "--cluster-advertise (COPRA_CLUSTER_ADVERTISE) must be <host>:<port>")
+    .optional(),
   COPRA_DRAIN_SECONDS: z.coerce
     .number("--drain-seconds (COPRA_DRAIN_SECONDS) must be a number of seconds")
     .min(0, "--drain-seconds (COPRA_DRAIN_SECONDS) must be 0 or more")
@@ -86,16 +123,42 @@ export function readServeSettings(env: Env): ServeSettings {
     publicUrl: chosen.COPRA_PUBLIC_URL ?? null,
     trustedProxies: proxiesOf(chosen),
     s3Url: chosen.COPRA_S3_URL ?? null,
-    ownS3: chosen.COPRA_S3 === "on" && variables.SCRATCH_ENDPOINT === undefined,
+    ownS3: chosen.COPRA_S3 === "on" && variables.SCRATCH_ENDPOINT === undefined && chosen.COPRA_CLUSTER === undefined,
     allowPrivate: chosen.COPRA_ALLOW_PRIVATE,
     isolation: chosen.COPRA_NODE_ISOLATION,
     variables,
+    cluster: clusterOf(chosen, env),
   };
   return {
     stack: { ...readSettings(env), service, logsToStderr: chosen.COPRA_LOG === "stderr" },
     nodeTokenFile: chosen.COPRA_NODE_TOKEN_FILE ?? null,
     drainMs: chosen.COPRA_DRAIN_SECONDS * 1000,
   };
+}
+
+/** Throws a message for people that names what a cluster lacks. */
+function clusterOf(chosen: Environment, env: Env): ServiceSettings["cluster"] {
+  const { COPRA_CLUSTER: bucket, COPRA_CLUSTER_ADDRESS: address, COPRA_CLUSTER_ADVERTISE: advertise } = chosen;
+  const { COPRA_PUBLIC_URL, COPRA_S3_URL } = chosen;
+  if (bucket === undefined) {
+    if (address === undefined) return undefined;
+    throw new Error("--cluster-address is for an instance of a cluster: give its bucket by --cluster");
+  }
+  if (address === undefined) {
+    throw new Error(
+      "--cluster needs --cluster-address, such as 10.0.0.5:8790: the other instances reach this one there",
+    );
+  }
+  if (COPRA_PUBLIC_URL === undefined) {
+    throw new Error("--cluster needs --public-url: the URL of the balancer, the same for all instances");
+  }
+  if (COPRA_S3_URL !== undefined) {
+    throw new Error("--s3-url is not for a cluster, which runs no S3 server: set SCRATCH_ENDPOINT and its variables");
+  }
+  const aws = Object.fromEntries(BUCKET_VARIABLES.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
+  const missing = ["AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"].filter((name) => !aws[name]);
+  if (missing.length > 0) throw new Error(`--cluster needs the bucket's credentials in ${missing.join(", ")}`);
+  return { bucket, address, advertise, aws };
 }
 
 /** The nodes of this machine read the paths of the folders. By default all accounts may use the folders. */

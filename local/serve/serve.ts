@@ -11,7 +11,7 @@ import { whenParentExits } from "../processes/parent.ts";
 import { listenForStopSignals, Stopped } from "../processes/stop-signals.ts";
 import { dashboardLink } from "../stack/dashboard-link.ts";
 import { PortInUse, type Stack, startStack } from "../stack/stack.ts";
-import { readServeSettings, type ServeSettings, WORKER_VARIABLES } from "./serve-settings.ts";
+import { readServeSettings, SECRET_VARIABLES, type ServeSettings } from "./serve-settings.ts";
 
 const stopSignals = listenForStopSignals();
 whenParentExits(() => process.kill(process.pid, "SIGTERM"));
@@ -19,8 +19,8 @@ whenParentExits(() => process.kill(process.pid, "SIGTERM"));
 let settings: ServeSettings | undefined;
 try {
   settings = readServeSettings(process.env);
-  // Nodes and the S3 server inherit the environment, and must not have the Worker's secrets.
-  for (const name of WORKER_VARIABLES) delete process.env[name];
+  // Nodes and the S3 server inherit the environment.
+  for (const name of SECRET_VARIABLES) delete process.env[name];
   await main(settings);
 } catch (error) {
   if (!(error instanceof Stopped)) {

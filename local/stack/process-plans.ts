@@ -1,4 +1,5 @@
 // The command line and environment of each process of the local system.
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { TOKEN_FD_VARIABLE } from "../../encoder-node/token.ts";
 import { origin } from "../home/constants.ts";
@@ -48,7 +49,7 @@ export function nodePlan(
     name: `Encoder node ${number}`,
     script: NODE_SCRIPT,
     argv: [
-      ...["--url", origin(port), "--work", work, "--name", `local-${number}`],
+      ...["--url", origin(port), "--work", work, "--name", `${service.cluster ? hostname() : "local"}-${number}`],
       ...["--allow-private", service.allowPrivate, ...testBucket],
     ],
     env: { COPRA_NODE_ISOLATION: service.isolation },

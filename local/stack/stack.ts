@@ -50,7 +50,8 @@ const PORT_WAIT_MS = 4000;
 const WORKERD_END_MS = 2500;
 /** Only a hanging system takes this long: a process that exits ends the wait at once. */
 const READY_LIMIT_MS = 180_000;
-const STOP_GRACE_MS = 5000;
+/** An instance of a cluster hands its objects over for up to 8 s (workerd.capnp, stopTimeoutMs). */
+const STOP_GRACE_MS = 10_000;
 const DRAIN_MS = 20_000;
 
 /** Starts the system and waits until it accepts jobs. If it throws a message for people, it leaves nothing running. */

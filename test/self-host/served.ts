@@ -64,7 +64,9 @@ export async function serve({ home, argv = [], env = {} }: Options): Promise<Ser
     kill: async () => {
       const { controlPlane, s3, nodes } = readStackFile(home)?.pids ?? stack.pids;
       const exit = once(child, "exit");
-      for (const pid of [-(child.pid ?? 0), controlPlane, s3, ...nodes]) process.kill(pid, "SIGKILL");
+      // Without an S3 server its pid is 0, which would mean this process group.
+      const pids = [-(child.pid ?? 0), controlPlane, s3, ...nodes].filter((pid) => pid !== 0);
+      for (const pid of pids) process.kill(pid, "SIGKILL");
       await exit;
     },
     stop: async () => {

@@ -1,8 +1,8 @@
 import { createExecutionContext, createMessageBatch, getQueueResult } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, expect, it } from "vitest";
-import worker from "../../index.ts";
-import { jobBody, SECRET_KEY, useAccount } from "../../testing/jobs.ts";
+import worker from "./index.ts";
+import { jobBody, SECRET_KEY, useAccount } from "./testing/jobs.ts";
 
 const account = useAccount(beforeEach);
 const credentials = { access_key_id: "AKID", secret_access_key: SECRET_KEY };
@@ -30,7 +30,11 @@ async function deliver(bodies: unknown[], variables: { BUCKET_EVENTS_URL?: strin
 it("makes a job of each object that a queue of R2's events names, and has a refused batch delivered again", async () => {
   await account.request("PUT", "/v2/templates/web", TEMPLATE);
   const { body } = await account.request("POST", "/v2/templates/web/tokens");
-  const events = [event("PutObject", "a.mov"), event("DeleteObject", "b.mov"), event("CompleteMultipartUpload", "c.mov")];
+  const events = [
+    event("PutObject", "a.mov"),
+    event("DeleteObject", "b.mov"),
+    event("CompleteMultipartUpload", "c.mov"),
+  ];
   expect(await deliver(events, { BUCKET_EVENTS_URL: body.url })).toBe(false);
   // Queues deliver at least once.
   expect(await deliver(events, { BUCKET_EVENTS_URL: body.url })).toBe(false);

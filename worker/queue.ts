@@ -1,8 +1,8 @@
 // Events of R2, which only a queue delivers. They go to the URL of a template, as other storages call it.
 import { excerpt } from "#shared/excerpt.ts";
-import type { Env } from "../../bindings.ts";
-import { log } from "../../log.ts";
-import { app } from "../app.ts";
+import type { Env } from "./bindings.ts";
+import { app } from "./http/app.ts";
+import { log } from "./log.ts";
 
 /** Queues may deliver the batch again: each version of an object becomes one job. */
 export async function ingestBatch(batch: MessageBatch, env: Env, context: ExecutionContext): Promise<void> {
