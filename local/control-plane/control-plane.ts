@@ -1,5 +1,7 @@
 // The entry of the control plane's process: the Worker in workerd behind a front server.
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { logCrash, messageOf } from "#shared/log.ts";
 import { startFront } from "../front/front-server.ts";
 import { origin, S3_REGION, SCRATCH_BUCKET } from "../home/constants.ts";
@@ -52,7 +54,12 @@ async function startRuntime(
   worker: WorkerOptions,
   secrets: Secrets,
 ): Promise<Runtime> {
-  if (cluster === undefined) return (await import("./miniflare-runtime.ts")).startMiniflare(home, worker);
+  if (cluster === undefined) {
+    if (existsSync(join(home, "cluster"))) {
+      throw new Error(`${home} is of an instance of a cluster: give its --cluster, or choose another folder`);
+    }
+    return (await import("./miniflare-runtime.ts")).startMiniflare(home, worker);
+  }
   return (await import("./cluster/instance.ts")).startInstance(home, cluster, worker, secrets);
 }
 

@@ -138,6 +138,7 @@ it("moves the data of one machine into a cluster, and completes its jobs there a
   // Limits of wrangler.toml hold in workerd, too.
   await expect.poll(() => statusOf(second, "/admin/accounts", "x".repeat(40))).toBe(429);
   await second.stop();
+  await expect(serve({ home: second.home, argv: ports })).rejects.toThrow("is of an instance of a cluster");
   source.close();
 });
 

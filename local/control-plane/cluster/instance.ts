@@ -3,8 +3,7 @@
 import { spawn } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
@@ -68,23 +67,21 @@ async function launchWorkerd(
   // The bucket's copies replace an instance's.
   rmSync(storage, { recursive: true, force: true });
   mkdirSync(storage, { recursive: true, mode: 0o700 });
-  // The path of a socket may have 107 bytes: the home folder's may be longer.
-  const sockets = mkdtempSync(join(tmpdir(), "copra-"));
   const { MAIL } = worker.serviceBindings;
   const files = {
     assets: worker.serviceBindings.ASSETS.disk.path,
     storage,
-    outbound: await serveOn(join(sockets, "outbound"), worker.outboundService),
-    mail: MAIL ? await serveOn(join(sockets, "mail"), MAIL) : null,
+    outbound: await serveOn(join(folder, "outbound"), worker.outboundService),
+    mail: MAIL ? await serveOn(join(folder, "mail"), MAIL) : null,
   };
   writeFileSync(join(folder, SCRIPT), worker.script);
   const config = join(folder, "workerd.capnp");
   rmSync(config, { force: true });
   writeFileSync(config, workerdConfig(worker, files, cluster), { mode: 0o600 });
-  return run(config, aws, () => rmSync(sockets, { recursive: true, force: true }));
+  return run(config, aws);
 }
 
-async function run(config: string, aws: Readonly<Record<string, string>>, cleanUp: () => void): Promise<Runtime> {
+async function run(config: string, aws: Readonly<Record<string, string>>): Promise<Runtime> {
   const workerd = spawn(WORKERD_SCRIPT, ["serve", "--experimental", "--control-fd=3", config], {
     stdio: ["ignore", "pipe", "pipe", "pipe"] as const,
     env: { ...process.env, ...aws, COPRA_WORKERD: workerdPath() },
@@ -99,7 +96,6 @@ async function run(config: string, aws: Readonly<Record<string, string>>, cleanU
     });
   }
   const ended = once(workerd, "exit").then(() => {
-    cleanUp();
     if (!isStopping) throw new Error(`workerd ended: ${lastLine}`);
   });
   const port = await Promise.race([portOf(workerd.stdio[3] as Readable), ended]);

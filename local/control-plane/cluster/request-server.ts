@@ -1,4 +1,5 @@
 // Serves fetch-style handlers to workerd, over HTTP on Unix sockets.
+import { rmSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { messageOf } from "#shared/log.ts";
@@ -7,8 +8,15 @@ import { log } from "../runtime.ts";
 
 type Handler = (request: OutboundRequest & Pick<Request, "json">) => Promise<Response>;
 
-/** Listens at `path`, and returns it. A handler that throws gives status 502. */
+/** The longest path of a socket, in bytes (unix(7)). */
+const MAX_PATH = 107;
+
+/** Listens at `path`, and returns it. A handler that throws gives status 502. Throws if the path is too long. */
 export async function serveOn(path: string, handle: Handler): Promise<string> {
+  if (Buffer.byteLength(path) > MAX_PATH) {
+    throw new Error(`The path of the data folder is too long: ${path} may have ${MAX_PATH} bytes`);
+  }
+  rmSync(path, { force: true });
   // A request to a proxy has the host in its URL.
   const server = createServer({ requireHostHeader: false }, async (incoming, outgoing) => {
     try {
