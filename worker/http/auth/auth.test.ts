@@ -5,7 +5,7 @@ import { contractDate } from "#shared/job/job-view.ts";
 import { PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
 import { ADMITTED_HEADER, hubOf } from "../../rpc/hub.ts";
 import { settingsOf } from "../../settings.ts";
-import { ADMIN, basic, bearer, newAccount, newNodeToken, operator, send } from "../../testing/jobs.ts";
+import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, operator, send } from "../../testing/jobs.ts";
 import { measuredDatabase } from "../../testing/measured-database.ts";
 import { fill, ROUTES } from "../../testing/routes.ts";
 import { app } from "../app.ts";
@@ -84,7 +84,9 @@ const unknownKey = (number: number) => `k-${String(number).padStart(43, "0")}`;
 const from = (address: string, headers: Record<string, string>) => ({ ...headers, "cf-connecting-ip": address });
 
 it("looks up no unknown keys of a network that sent many, but looks up valid keys from any address", async () => {
-  const { key } = await newAccount();
+  const { key, put, post } = await newAccount();
+  await put("/v2/templates/web", jobBody());
+  const { url: eventsUrl } = (await post("/v2/templates/web/tokens")).body;
   const { db, statements } = watched(env.DB);
   const tight = { ...env, DB: db, REFUSED_RATE: env.TIGHT_RATE };
   const ask = async (headers: Record<string, string>, path = "/v2/jobs") => {
@@ -99,8 +101,10 @@ it("looks up no unknown keys of a network that sent many, but looks up valid key
   expect(await ask(from("2001:db8:1:2:ffff::9", basic(unknownKey(9))))).toEqual(refused);
   expect(await ask(from("2001:db8:1:2:ffff::9", bearer(`n-${"0".repeat(43)}`)), "/v2/nodes/connect")).toEqual(refused);
   expect(lookUps()).toBe(queries);
-  // This key was not used before, and comes from the same network.
+  // These credentials were not used before, and come from the same network.
   expect(await ask(from("2001:db8:1:2::7", basic(key)))).toEqual([200, null]);
+  const events = { method: "POST", body: "{}", headers: from("2001:db8:1:2::8", {}) };
+  expect((await app.request(eventsUrl, events, tight)).status).toBe(400);
   expect(await ask(from("2001:db8:1:3::1", basic(unknownKey(9))))).toEqual([401, null]);
   // Without a well-formed credential, the database is not asked, and nothing is charged.
   for (const headers of [{}, basic("k-guess"), {}, basic("k-guess")]) {

@@ -5,7 +5,7 @@ import { type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import * as z from "zod";
 import { runQuery } from "../../db/run-query.ts";
-import { apiKeys, nodeTokens, sessionLinks } from "../../db/schema.ts";
+import { apiKeys, ingestTokens, nodeTokens, sessionLinks } from "../../db/schema.ts";
 
 /** Length of a digest's start: 64 bits. It only decides whether a credential is looked up. */
 const DIGEST_CHARS = 16;
@@ -40,6 +40,7 @@ async function readStarts(db: D1Database): Promise<ReadonlySet<string>> {
       startOf(sql`${apiKeys} WHERE revoked_at IS NULL`),
       startOf(sql`${nodeTokens} WHERE revoked_at IS NULL`),
       startOf(sql`${sessionLinks}`),
+      startOf(sql`${ingestTokens}`),
     ],
     sql` UNION ALL `,
   );
