@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { basic, jobBody, newAccount, send } from "../testing/jobs.ts";
 import { newLink } from "../testing/upload-links.ts";
-import { findLink, insertLink, MAX_KEPT_LINKS, type UploadLinkRow } from "./upload-links.ts";
+import { dueLinks, findLink, insertLink, MAX_KEPT_LINKS, type UploadLinkRow } from "./upload-links.ts";
 
 describe("rows of upload links", () => {
   it("lose the sealed job when the link is revoked", async () => {
@@ -33,5 +33,28 @@ describe("rows of upload links", () => {
     expect(await count.first("n")).toBe(MAX_KEPT_LINKS + 2);
     expect(await findLink(env.DB, live.id)).not.toBeNull();
     expect(await findLink(env.DB, `${accountId}-2`)).toBeNull();
+  });
+
+  it("are stored only within the limits of their account, also if two links come at the same time", async () => {
+    const { id: accountId, key } = await newAccount();
+    const row = await findLink(env.DB, (await newLink(key, { max_size: 60 })).id);
+    if (!row) throw new Error("The link is not stored");
+    const next: UploadLinkRow = { ...row, id: `${accountId}-new`, maxBytes: 40 };
+    expect(await insertLink(env.DB, next, { count: 1, bytes: 100 })).toBe(false);
+    expect(await insertLink(env.DB, next, { count: 2, bytes: 99 })).toBe(false);
+    expect(await insertLink(env.DB, next, { count: 2, bytes: 100 })).toBe(true);
+  });
+
+  it("are swept in equal shares of their accounts", async () => {
+    const keys = [(await newAccount()).key, (await newAccount()).key];
+    const ids: string[] = [];
+    for (const [at, account] of [0, 0, 1].entries()) {
+      ids.push((await newLink(keys[account] ?? "")).id);
+      await env.DB.prepare("UPDATE upload_links SET check_at = ? WHERE id = ?")
+        .bind(at - 9, ids[at])
+        .run();
+    }
+    const due = await dueLinks(env.DB, -1, 2);
+    expect(due.map(({ id }) => id).toSorted()).toEqual([ids[0], ids[2]].toSorted());
   });
 });

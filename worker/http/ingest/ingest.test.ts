@@ -197,7 +197,7 @@ describe("POST /v2/ingest/:template/:token", () => {
     expect((await deliver({ Records: [] })).status).toBe(401);
   });
 
-  it("ends with the API key that made it", async () => {
+  it("names the API key that made it as the creator of its jobs, and ends with the key", async () => {
     const end = Date.now() + 3_600_000;
     const path = `/v2/admin/accounts/${account.id}/keys`;
     const body = { expires_at: new Date(end).toISOString() };
@@ -206,7 +206,9 @@ describe("POST /v2/ingest/:template/:token", () => {
     const newTokens = [(await tokens()).body, (await tokens()).body];
     const [first, second] = newTokens.map(({ url: newTokens }) => newTokens.replace("https://copra.test", ""));
     expect(newTokens[0].expires_at).toMatch(/^\d{4}-/);
-    expect((await deliver([], first)).status).toBe(200);
+    const { body: delivered } = await deliver({ Records: [created("in/a.mov")] }, first);
+    const { body: audit } = await ask("GET", `/audit?action=createJob&actor=${key.id}`);
+    expect(audit.entries).toMatchObject([{ object: `jobs/${delivered.jobs[0]}` }]);
     vi.useFakeTimers({ toFake: ["Date"], now: end });
     expect((await deliver([], first)).status).toBe(401);
     vi.useRealTimers();

@@ -424,14 +424,17 @@ describe("the API key of an upload link", () => {
   };
   const revoke = ({ id }: { id: string }) => operator.delete(`/v2/admin/keys/${id}`);
 
-  it("ends its live links when it is revoked, and removes their unfinished files", async () => {
+  it("creates its links' jobs, ends live links when it is revoked, and removes their unfinished files", async () => {
     const key = await keyed();
     const waiting = await newLink(key.api_key, { job: JOB });
     const uploading = await newLink(key.api_key);
     const { body: upload } = await ask(uploading.url, { method: "POST", json: { name: "a", size: 4 } });
     await ask(`${uploading.url}/parts/1`, { method: "PUT", body: "aaaa" });
-    const complete = await newLink(key.api_key);
+    const complete = await newLink(key.api_key, { job: JOB });
     await sendFile(complete);
+    const { job } = await linkNow(account.key, complete);
+    const { body: audit } = await account.get(`/v2/audit?action=createJob&actor=${key.id}`);
+    expect(audit.entries).toMatchObject([{ object: `jobs/${job}` }]);
     const other = await newLink(account.key);
     expect((await revoke(key)).status).toBe(200);
     for (const link of [waiting, uploading]) {
@@ -543,6 +546,9 @@ describe("a new upload link", () => {
     const read = () => app.request(link.url, {}, { ...env, CLIENT_RATE: env.TIGHT_RATE });
     const answers = [await read(), await read(), await read()];
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 429]);
+    const headers = { origin: "https://evil.example.com" };
+    await app.request(link.url, { headers }, { ...env, CLIENT_RATE: env.TIGHT_RATE });
+    expect((await linkNow(mine.key, link)).last_refused_origin).toBeNull();
   });
 
   it("counts as an upload of its maximum size until it ends", async () => {
