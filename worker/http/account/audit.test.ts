@@ -236,19 +236,22 @@ describe("the table of the audit", () => {
     expect((await left.all()).results).toEqual([{ at: 5 }]);
   });
 
-  it("keeps 2,000 entries of an action, however many entries of another action follow", async () => {
+  it("keeps 2,000 entries of an account's action, however many others follow", async () => {
     await env.DB.prepare(
       `INSERT INTO audit WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 2009)
        SELECT 'N' || i, i, 'full', 'operator', NULL, 'changeJob', 'jobs/a', 200 FROM n`,
     ).run();
     await insertEntry(env.DB, entryOf(2, { accountId: "full", action: "revokeKey" }));
+    await insertEntry(env.DB, entryOf(3, { accountId: "quiet" }));
     await insertEntry(env.DB, entryOf(9000, { accountId: "full" }));
     const left = env.DB.prepare(
-      "SELECT action, count(*) AS n, min(created_at) AS oldest FROM audit WHERE account_id = 'full' GROUP BY action",
+      `SELECT account_id AS account, action, count(*) AS n, min(created_at) AS oldest FROM audit
+       WHERE account_id IN ('full', 'quiet') GROUP BY account, action`,
     );
     expect((await left.all()).results).toEqual([
-      { action: "changeJob", n: 2000, oldest: 11 },
-      { action: "revokeKey", n: 1, oldest: 2 },
+      { account: "full", action: "changeJob", n: 2000, oldest: 11 },
+      { account: "full", action: "revokeKey", n: 1, oldest: 2 },
+      { account: "quiet", action: "changeJob", n: 1, oldest: 3 },
     ]);
   });
 });
