@@ -10,6 +10,7 @@ import { TicketQueue } from "./waiting/ticket-queue.ts";
 import type { Ticket } from "./waiting/tickets.ts";
 
 const NOW = 10_000;
+const MINUTE = 60_000;
 const node = (nodeId: string, encode: number, inspect = 0): ConnectedNode => nodeOf(nodeId, { inspect, encode });
 const DRAINING = { ...node("drains", 0), draining: true };
 const ticket = (jobId: string, changes: Partial<Ticket> = {}): Ticket => ({
@@ -114,6 +115,22 @@ describe("choice of tickets and nodes", () => {
     expect(all.match?.slots).toBe(28);
   });
 
+  it("serves an account that has waited for an hour at every 16th choice, and accounts in turn at all others", () => {
+    const [roster, accounts] = [new Roster(), new Accounts()];
+    const queue = new TicketQueue(roster, accounts);
+    roster.add(node("a", 2));
+    const now = NOW + 60 * MINUTE;
+    for (const [accountId, waitingSince] of [
+      ["waits", NOW],
+      ["next", NOW + 1],
+    ] as const)
+      queue.put(ticket(`of-${accountId}`, { accountId, waitingSince }), NOW);
+    accounts.ended("waits", "encode", 1e6, now);
+    const chooser = new Chooser({ roster, accounts, queue });
+    const choices = Array.from({ length: 17 }, () => chooser.next(now)?.entry.account.id);
+    expect(choices).toEqual(["waits", ...Array(15).fill("next"), "waits"]);
+  });
+
   it("returns the time at which tickets open to more nodes", () => {
     const [late, later] = [ticket("j", { prefer: "busy" }), ticket("k", { avoid: ["a"] })];
     const nodes = [node("a", 1), node("busy", 0)];
@@ -125,7 +142,6 @@ describe("choice of tickets and nodes", () => {
   });
 });
 
-const MINUTE = 60_000;
 it.each<[string, Partial<Ticket>, number, [within: number, among: number]]>([
   ["of priority -50", { priority: -50 }, 0, [0, 2]],
   ["of priority -31", { priority: -31 }, 0, [0, 2]],

@@ -127,7 +127,7 @@ it.each<[name: string, slots: number, waiting: TicketOffer[], ahead: number, sec
     0,
     80,
   ],
-  ["uses no more slots than its account may", 4, [{ ...mine, maxRunning: 2 }], 0, ENCODE / 2],
+  ["uses no more slots than its account may", 8, [{ ...mine, maxRunning: 2 }, stranger], 0, ENCODE / 2],
   ["does not wait for other pools", 1, [mine, { ...older, requirements: elsewhere }], 0, ENCODE],
   ["has no time without nodes", 0, [mine], 0, null],
 ])("a job %s", (_, slots, waiting, ahead, seconds) => {
