@@ -32,7 +32,7 @@ export function readyFiles(now: readonly SeenFile[], before: readonly SeenFile[]
 
 /** Runs until Ctrl-C. Reports a file that fails, and continues with the next file. */
 export async function watchFolder(
-  { output, env, signal }: Context,
+  { output, env, signal }: Pick<Context, "output" | "env" | "signal">,
   given: string,
   encode: (path: string, signal: AbortSignal) => Promise<number>,
 ): Promise<number> {

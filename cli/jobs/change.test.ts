@@ -69,9 +69,9 @@ it("repeats a cancellation while the service is not available", async () => {
 it("finds and changes jobs by their tags, and shows the tags and the usage of their values", async () => {
   const total = {
     jobs: { completed: 1, failed: 0, cancelled: 0 },
-    output_seconds: { audio: 0, sd: 0, hd: 1, uhd: 0 },
-    node_seconds: 1,
-    stored_bytes: 1,
+    output_seconds: { audio: 1, sd: 2, hd: 3, uhd: 4 },
+    node_seconds: 60,
+    stored_bytes: 5000,
   };
   const job = {
     id: "a",
@@ -96,7 +96,7 @@ it("finds and changes jobs by their tags, and shows the tags and the usage of th
   await other.close();
   expect([list.stdout, usage.stdout]).toEqual([
     expect.stringContaining("a= b=x y"),
-    expect.stringMatching(/^x y +1 /m),
+    expect.stringMatching(/^x y +1 +1s +2s +3s +4s +1m 00s +5\.00 kB$/m),
   ]);
   expect(other.requests.map(({ path, body }) => `${path} ${body}`)).toEqual([
     "/v2/jobs?limit=21&tag.a=&tag.b=x+y ",
