@@ -40,6 +40,11 @@ export const STREAM_CASES = Object.entries<Case[1]>({
     );
     equal((await requests()).length >= 3, true);
   },
+  "a rejected connection is tried again when the service allows it": async (origin) => {
+    const { copra, requests } = scenario(origin, "down");
+    await collected(copra.events({ signal: AbortSignal.timeout(1500) })).catch(() => undefined);
+    equal((await requests()).length, 1);
+  },
   "a connection without a sign of life is replaced": async (origin) => {
     const { copra, requests } = scenario(origin, "silent");
     const reconnects: unknown[] = [];
