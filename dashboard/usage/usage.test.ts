@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { UsageDay } from "../../client/index.ts";
-import { axisText, barsOf, scaleOf, stackOf, tiersOf } from "./bars.ts";
+import { axisText, barsOf, csvOf, scaleOf, stackOf, tiersOf } from "./bars.ts";
 import { rangeOf } from "./range.ts";
 
 const NOW = Date.parse("2026-03-02T23:59:00Z");
@@ -67,4 +67,12 @@ describe("bars", () => {
       ["hd", 11, 25, 8, 50],
     ]);
   });
+});
+
+it("writes the numbers of a day in the order of the CSV's header", () => {
+  const jobs = { completed: 1, failed: 2, cancelled: 3 };
+  const output_seconds = { audio: 4, sd: 5, hd: 6, uhd: 7 };
+  const text = csvOf([{ day: "2026-03-01", jobs, output_seconds, node_seconds: 8, stored_bytes: 9 }]);
+  const seconds = "audio_seconds,sd_seconds,hd_seconds,uhd_seconds,node_seconds";
+  expect(text).toBe(`day,completed,failed,canceled,${seconds},stored_bytes\r\n2026-03-01,1,2,3,4,5,6,7,8,9\r\n`);
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { emptiedFolder } from "../../test/fixtures.ts";
@@ -19,4 +19,18 @@ it("shares the bytes of objects with the data, but not of files that change in p
   writeFileSync(join(from, part), "later");
   expect(readFileSync(join(to, part), "utf8")).toBe("earlier");
   expect([object, part, "secrets.json"].map((file) => statSync(join(to, file)).nlink)).toEqual([2, 1, 1]);
+});
+
+it("copies a file again that was written just before, because a later write may have the same time", () => {
+  const [from, to] = [join(folder, "data"), join(folder, "copy")];
+  const file = join(from, "secrets.json");
+  mkdirSync(from, { recursive: true });
+  writeFileSync(file, "a");
+  for (const [age, state] of [
+    [60, expect.any(String)],
+    [-60, null],
+  ]) {
+    utimesSync(file, Date.now() / 1000 - age, Date.now() / 1000 - age);
+    expect(copyData(from, to).get("secrets.json")).toEqual(state);
+  }
 });

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { request as ask, type IncomingMessage, type RequestListener } from "node:http";
 import { expect, it, vi } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
+import { ClientShares } from "./client-shares.ts";
 import { connectTo, frontOf } from "./testing/front.ts";
 
 const BEHIND_PROXY = { trustedProxies: ["127.0.0.1"] };
@@ -175,4 +176,14 @@ it("counts event streams apart from requests, and gives each client a share of t
   const again = await requestAs(port, "203.0.113.7", "/events");
   expect(again.statusCode).toBe(200);
   again.destroy();
+});
+
+it("admits waiting clients in turn, and none beyond its share", async () => {
+  const shares = new ClientShares({ total: 3, perClient: 2 });
+  const { signal } = new AbortController();
+  for (const client of ["a", "a", "b"]) expect(shares.tryEnter(client)).toBe(true);
+  const admitted: string[] = [];
+  for (const client of ["a", "a", "c", "b"]) void shares.enter(client, signal).then(() => admitted.push(client));
+  for (const client of ["b", "a", "c"]) shares.leave(client);
+  await vi.waitFor(() => expect(admitted).toEqual(["c", "a", "b"]));
 });
