@@ -22,6 +22,7 @@ describe("--to", () => {
     [["jpg:320x::quality=4"], { "jpg:320x::quality=4": { path: "v-320x-quality-4.jpg" } }],
     [["gif:320x:number=5"], { "gif:320x": { number: 5, path: "v-320x.gif" } }],
     [["mp4:720p:path=a/b.mp4,duration=10"], { "mp4:720p": { path: "a/b.mp4", duration: 10 } }],
+    [["mp4:if=width>=1280"], { mp4: { if: "width>=1280", path: "v.mp4" } }],
     [["mp4:2pass", "mp4:2pass"], { "mp4:2pass": [{ path: "v-2pass.mp4" }, { path: "v-2pass-2.mp4" }] }],
     [["vtt:from=en,shift=-1"], { vtt: { from: "en", shift: -1, path: "v.vtt" } }],
     [["srt:from=cc1,optional=true"], { srt: { from: "cc1", optional: true, path: "v.srt" } }],

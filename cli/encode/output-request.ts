@@ -107,7 +107,8 @@ function fileOutput(text: string, base: string): FileOutput {
 function splitFormat(text: string): { format: string; params: Output } {
   const at = text.lastIndexOf(":");
   const last = at < 0 ? "" : text.slice(at + 1);
-  const pairs = last.split(",").map((pair) => pair.split("=", 2));
+  // A value may have `=`, such as `if=width>=1280`.
+  const pairs = last.split(",").map((pair) => pair.split(/=(.*)/s, 2));
   const parameters = pairs.filter(([name = ""]) => PARAMETERS.has(name));
   if (parameters.length === 0) return { format: text, params: {} };
   const [wrong] = pairs.filter(([name = "", value]) => !PARAMETERS.has(name) || value === undefined || value === "");
