@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { expect, it } from "vitest";
 import { Copra } from "../../client/index.ts";
 import { fileFolder } from "../../test/fixtures.ts";
-import { EXIT } from "../exit.ts";
+import { CommandError, EXIT } from "../exit.ts";
 import { Output } from "../terminal/output.ts";
 import { failure, startFakeService } from "../testing/fake-service.ts";
 import { bareEnvironment, runCli } from "../testing/run-cli.ts";
@@ -66,4 +66,7 @@ it("encodes an unchanged file of a watched folder again only after a failure of 
   });
   await expect(watching).rejects.toThrow();
   expect([encoded.slice(0, 2).toSorted(), encoded[2]]).toEqual([["broken.mov", "late.mov"], "late.mov"]);
+  const refused = new CommandError(EXIT.notAllowed, "The API key is unknown");
+  const again = { ...context, signal: new AbortController().signal };
+  await expect(watchFolder(again, inbox, () => Promise.reject(refused))).rejects.toBe(refused);
 });

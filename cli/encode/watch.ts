@@ -48,6 +48,8 @@ export async function watchFolder(
       const exitCode = await encode(join(folder, name), signal).catch((error: unknown) => {
         signal.throwIfAborted();
         const { message, exitCode } = endOf(error);
+        // The service would refuse the other files, too.
+        if (exitCode === EXIT.notAllowed) throw error;
         output.warn(output.wordColors.red(`${name}: ${message}`));
         return exitCode;
       });

@@ -97,7 +97,7 @@ async function save(
     const problem = await saveOnce(url, path, fetcher, signal, isOptional);
     if (typeof problem !== "string") return problem;
     signal.throwIfAborted();
-    if (attempt === TRIES || problem.startsWith("HTTP 4")) {
+    if (attempt === TRIES || /^HTTP 4(?!08|29)/.test(problem)) {
       throw new CommandError(EXIT.service, `${new URL(url).pathname} cannot be downloaded: ${problem}`);
     }
     await new Promise((resolve) => setTimeout(resolve, FIRST_PAUSE_MS * 2 ** (attempt - 1)));

@@ -105,7 +105,9 @@ describe("downloadAll", () => {
     const requests: string[] = [];
     const fetcher = async (url: string): Promise<Response> => {
       requests.push(url);
-      if (url.endsWith("1.ts") && requests.indexOf(url) === requests.length - 1) throw new TypeError("fetch failed");
+      const isFirst = requests.indexOf(url) === requests.length - 1;
+      if (url.endsWith("1.ts") && isFirst) throw new TypeError("fetch failed");
+      if (url.endsWith("2.ts") && isFirst) return new Response("", { status: 429 });
       const text = store[url];
       return text === undefined ? new Response("", { status: 404 }) : new Response(text);
     };
