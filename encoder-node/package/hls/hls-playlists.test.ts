@@ -141,12 +141,13 @@ test.each(Object.entries(packages))("independent parsers read every playlist: %s
 });
 
 test("playlists of a growing stream are event playlists, which players play from the start", () => {
-  const growing = { segmentSeconds: 6, expectedMs: 130_000, startedAt: 0, writtenAt: 0, measuredSegments: 1 };
+  const growing = { segmentSeconds: 6.4, expectedMs: 130_000, startedAt: 0, writtenAt: 0, measuredSegments: 1 };
   const hls: HlsPackage = { ...base, growing, subtitles: [text("Dansk", "da", false)] };
   expect(hlsTextFiles(hls).map(({ file }) => file)).toEqual([
     ...["F/subtitles-1.m3u8", "F/360p.m3u8", "F/audio-64k.m3u8", "master.m3u8"],
   ]);
-  const head = ["#EXTM3U", "#EXT-X-VERSION:3", "#EXT-X-TARGETDURATION:6", "#EXT-X-MEDIA-SEQUENCE:1"];
+  // Longer than all segments so far, and it must not change.
+  const head = ["#EXTM3U", "#EXT-X-VERSION:3", "#EXT-X-TARGETDURATION:7", "#EXT-X-MEDIA-SEQUENCE:1"];
   expect(fileOf(hls, "F/360p.m3u8").split("\n")).toEqual([
     ...[...head, "#EXT-X-PLAYLIST-TYPE:EVENT", "#EXT-X-INDEPENDENT-SEGMENTS", "#EXT-X-START:TIME-OFFSET=0"],
     ...["#EXTINF:6.000000,", "360p/00001.ts", "#EXTINF:4.000000,", "360p/00002.ts", ""],

@@ -15,8 +15,9 @@ test.each<[string, string, number, number]>([
   ["rounded to a millisecond before its frame", "25/1", 1.039, 1039],
   ["between frames, at 29.97", "30000/1001", 1, 1000],
   ["any time, where frames have a varying rate", "varying", 1.002, 1002],
-])("an offset %s", (_, rate, offset, startMs) => {
-  const spec = specOf({ format: "mp4", params: { offset } }, 0);
+])("an offset %s, from which the duration counts", (_, rate, offset, start) => {
+  const spec = specOf({ format: "mp4", params: { offset, duration: 2 } }, 0);
   if (!isVideo(spec)) throw new Error("not a video output");
-  expect(trimOf(spec, chooseTracks(probeOf(rate))).startMs).toBeCloseTo(startMs, 6);
+  const { startMs, endMs } = trimOf(spec, chooseTracks(probeOf(rate)));
+  expect([startMs, endMs]).toEqual([expect.closeTo(start, 6), expect.closeTo(start + 2000, 6)]);
 });
