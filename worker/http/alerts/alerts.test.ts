@@ -280,7 +280,7 @@ describe("an alert", () => {
     await endedJob(id, now + MINUTE);
     await sweepAlerts(env, now + 30_000);
     await respondWith(name, 200);
-    await sweepAlerts(env, now + 2 * MINUTE);
+    await sweepAlerts(env, now + MINUTE);
     await sweepAlerts(env, now + 4 * MINUTE);
     const messages = await received(name);
     expect(messages.map(({ body }) => JSON.parse(body).count)).toEqual([1, 1]);

@@ -33,6 +33,7 @@ describe("a slow chunk", () => {
     const offered = startSpeculations(state, NOW + 10_000);
     expect(kindsOf(offered)).toEqual(["chunk-0-speculative"]);
     expect(startSpeculations(offered, NOW + 20_000)).toBe(offered);
+    expect(offered.tasks.find(({ speculativeOf }) => speculativeOf)?.avoid).toContain("slow");
     expect(claim(offered, "slow", NOW + 10_000).given).toBeUndefined();
     expect(claim(offered, "quick", NOW + 10_000).given.lease).toBe(`${spec.id}.chunk-0-speculative.1`);
   });
@@ -56,7 +57,12 @@ describe("a slow chunk", () => {
     expect(checkLease(done, { lease: loser.given.lease, token: loser.given.token }).verdict).toBe("superseded");
     expect(done.chunkResults[0]).toMatchObject({ nodeId: first, tries: 2 });
     const ended = run(done);
-    expect(ultrafastReceipt(ended)?.chunks[0]).toMatchObject({ node: first, attempts: 2 });
+    const receipt = ultrafastReceipt(ended)?.chunks[0];
+    expect(receipt).toMatchObject({ node: first, attempts: 2 });
+    // A video that starts half a second after its file.
+    const video = { ...done.chunks?.video, startUs: 500_000 };
+    const late = ultrafastReceipt({ ...ended, chunks: { ...ended.chunks, video } } as JobState)?.chunks[0];
+    expect(late?.seconds).toBe((receipt?.seconds ?? 0) - 0.5);
   });
 
   it.each(["slow", "quick"])("continues on the other node when %s fails or is lost", (which) => {
