@@ -168,6 +168,7 @@ describe("reports", () => {
     const spooled = [
       { lease: outputs, verb: "outputs", body: { token: "outputs", outputs: [failed] } },
       { lease: complete, verb: "complete", body: { token: "complete", result: { kind: "encode", outputs: [failed] } } },
+      { lease: "AAAAAAAAAAAAAA.nothing.10", verb: "fail", body: { token: "later", failure: failed.failure } },
     ];
     for (const report of spooled) await writeFile(join(folder, `${report.lease}.json`), JSON.stringify(report));
     const { at, received } = await controlPlane(200);

@@ -31,6 +31,9 @@ up to the line
 00:50.000 --> 02:10.000
 over two lines
 
+02:00.000 --> 02:05.000
+from the line
+
 06:40.000 --> 06:50.000
 after the end
 `);
@@ -40,7 +43,7 @@ test("a cue is in every segment during which it is displayed, with its full time
   expect(subtitleSegments(TRACK, textSpans(240_000))).toEqual([
     `${HEADER}\n00:00:20.000 --> 00:01:00.000\nup to the line\n\n${long}`,
     `${HEADER}\n${long}`,
-    `${HEADER}\n${long}`,
+    `${HEADER}\n${long}\n00:02:00.000 --> 00:02:05.000\nfrom the line\n`,
     MAP,
   ]);
 });
