@@ -120,11 +120,7 @@ describe("choice of tickets and nodes", () => {
     const queue = new TicketQueue(roster, accounts);
     roster.add(node("a", 2));
     const now = NOW + 60 * MINUTE;
-    for (const [accountId, waitingSince] of [
-      ["waits", NOW],
-      ["next", NOW + 1],
-    ] as const)
-      queue.put(ticket(`of-${accountId}`, { accountId, waitingSince }), NOW);
+    for (const accountId of ["waits", "next"]) queue.put(ticket(`of-${accountId}`, { accountId }), NOW);
     accounts.ended("waits", "encode", 1e6, now);
     const chooser = new Chooser({ roster, accounts, queue });
     const choices = Array.from({ length: 17 }, () => chooser.next(now)?.entry.account.id);

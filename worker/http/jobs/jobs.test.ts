@@ -259,12 +259,9 @@ describe("a response that was read before", () => {
       let etag = "";
       // The row of a new job changes once more, when the hub has no node for the job.
       await vi.waitFor(async () => {
-        const first = await send(path, { headers: basic(own.key) });
-        etag = first.headers.get("etag") ?? "";
-        expect([etag, first.headers.get("cache-control")]).toEqual([
-          expect.stringMatching(/^W\//),
-          "private, no-cache",
-        ]);
+        const { headers } = await send(path, { headers: basic(own.key) });
+        etag = headers.get("etag") ?? "";
+        expect([etag.slice(0, 2), headers.get("cache-control")]).toEqual(["W/", "private, no-cache"]);
         expect(await read(path, own.key, etag)).toEqual({ status: 304, text: "", etag });
       });
       expect((await read(path, other.key, etag)).status).toBe(route === "/v2/jobs" ? 200 : 404);
