@@ -26,8 +26,8 @@ import { limitedSeconds, readLoudness } from "#shared/plan/loudness/read-measure
 import { type AudioFile, chooseTracks, type SourceTracks } from "#shared/plan/source/source-tracks.ts";
 import { readEnd, readText } from "../run-files/open-file.ts";
 import { RunFiles } from "../run-files/run-files.ts";
-import type { ServedSource, WorkSource } from "../workspace/read-ranged.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
+import type { ServedSource, WorkSource } from "../workspace/task-source.ts";
 import { type RunDeps, runOnSource } from "./run-planned.ts";
 
 export type LoudnessWork = WorkSource & { readonly audioFiles?: readonly AudioFile[] };

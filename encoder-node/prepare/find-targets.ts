@@ -15,7 +15,7 @@ import type { Tool } from "../ffmpeg/discover/locate.ts";
 import type { Encoded } from "../outputs/deliver-outputs.ts";
 import { readKeyframeGroups } from "../quality/keyframe-groups.ts";
 import { type SearchDeps, searchRateFactors } from "../quality/search-rate-factor.ts";
-import type { WorkSource } from "../workspace/read-ranged.ts";
+import type { WorkSource } from "../workspace/task-source.ts";
 import { type ReadInputs, type RunDeps, runIn } from "./run-planned.ts";
 
 export type TargetWork = ReadInputs &

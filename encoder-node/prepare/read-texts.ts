@@ -26,7 +26,7 @@ import { canvasShape, canvasSize } from "../text/burn-in/bitmap-canvas.ts";
 import type { TrackBitmaps } from "../text/burn-in/burn-files.ts";
 import { isolated } from "../text/parsing/isolated.ts";
 import { readOwnFile } from "../upload/made-file.ts";
-import type { WorkSource } from "../workspace/read-ranged.ts";
+import type { WorkSource } from "../workspace/task-source.ts";
 import type { TrackFile } from "./fetch-subtitles.ts";
 import { type RunDeps, runOnSource } from "./run-planned.ts";
 

@@ -7,9 +7,9 @@ import { failOnFailedOutput, prepare } from "../prepare/prepare.ts";
 import { type OnRuns, runOnSource } from "../prepare/run-planned.ts";
 import { RunFiles } from "../run-files/run-files.ts";
 import { madeFile, missingTrack, probeResult } from "../upload/made-file.ts";
-import { withRangedSource } from "../workspace/read-ranged.ts";
 import { type EncodedTrack, storeTracks } from "../workspace/scratch.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
+import { withRangedSource } from "../workspace/task-source.ts";
 
 export function encodeAudio(task: TaskOf<"audio">, deps: TaskDeps): Promise<TaskResult> {
   return withRangedSource(task, deps, async (source, rangedDeps) => {

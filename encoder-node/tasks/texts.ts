@@ -1,16 +1,23 @@
 // The task `texts`: read the text of the source that chunked outputs show, and store it in the scratch bucket. A chunk
 // reads only a part of the source, and a join none of it.
+import { rename } from "node:fs/promises";
+import { basename } from "node:path";
 import { AppError } from "#shared/errors.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
+import { CAPTION_CHANNELS } from "#shared/job/subtitles.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { type Channels, outputTexts } from "#shared/plan/text/choose-texts.ts";
-import { type TextTrack, textTracks } from "#shared/plan/text/text-tracks.ts";
+import { channelFile, channelTrack, type TextTrack, textTracks } from "#shared/plan/text/text-tracks.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
+import type { ScratchTrack } from "#shared/protocol/scratch.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
-import { sourceTexts } from "../prepare/read-texts.ts";
-import { withRangedSource } from "../workspace/read-ranged.ts";
-import { storeTracks } from "../workspace/scratch.ts";
+import { ok } from "#shared/result.ts";
+import { type SourceTexts, sourceTexts, textsIn } from "../prepare/read-texts.ts";
+import { RunFiles } from "../run-files/run-files.ts";
+import { fetchChunks } from "../workspace/fetch-tracks.ts";
+import { type ScratchDeps, storeTracks } from "../workspace/scratch.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
+import { withRangedSource } from "../workspace/task-source.ts";
 
 export function readSourceTexts(task: TaskOf<"texts">, deps: TaskDeps): Promise<TaskResult> {
   const { probe, outputs } = task;
@@ -43,4 +50,21 @@ function shownTracks(outputs: readonly OutputSpec[], probe: MediaProbe, channels
     return [...(shown.ok ? shown.value.texts : []), ...burnt.value.texts];
   });
   return [...new Set(texts.flatMap(({ source }) => ("track" in source ? [source.track] : [])))];
+}
+
+/** Fetches the stored files into a new folder in the workspace. Throws as `fetchChunks` does. */
+export async function storedTexts(
+  texts: readonly ScratchTrack[],
+  folder: string,
+  deps: ScratchDeps,
+): Promise<SourceTexts> {
+  const files = await RunFiles.create(folder);
+  const onChunk = ({ name }: ScratchTrack, path: string): Promise<void> => rename(path, files.pathOf(name));
+  await fetchChunks({ chunks: texts, folder, onChunk }, deps);
+  const names = new Set(texts.map(({ name }) => basename(name)));
+  const channels = CAPTION_CHANNELS.filter((channel) => names.has(channelFile(channel)));
+  return {
+    channels: ok(channels.map((channel) => channelTrack(channel, files.pathOf(channelFile(channel))))),
+    readTexts: async () => textsIn(files),
+  };
 }

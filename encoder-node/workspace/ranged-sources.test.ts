@@ -8,8 +8,8 @@ import { withoutSandbox } from "../ffmpeg/sandbox/isolation.ts";
 import { type ScratchBucket, startScratchBucket } from "../testing/jobs/scratch-bucket.ts";
 import { closeServers, noise, sendRange, serve } from "../testing/range-server.ts";
 import { startTestNode, type TestNode } from "../testing/task-deps.ts";
-import { openRangedSource } from "./read-ranged.ts";
 import type { TaskDeps } from "./task-deps.ts";
+import { openRangedSource } from "./task-source.ts";
 
 const folder = fileFolder();
 let bucket: ScratchBucket;

@@ -9,12 +9,12 @@ import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { failOnFailedOutput, type Prepared, prepare } from "../../prepare/prepare.ts";
 import { type OnRuns, runOn } from "../../prepare/run-planned.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
-import { withRangedSource } from "../../workspace/read-ranged.ts";
 import { type EncodedTrack, storeTracks } from "../../workspace/scratch.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
+import { withRangedSource } from "../../workspace/task-source.ts";
+import { storedTexts } from "../texts.ts";
 import { checkChunkTracks } from "./chunk-file.ts";
 import { measureChunk } from "./chunk-quality.ts";
-import { storedTexts } from "./fetch-chunks.ts";
 
 /** Additional preroll for the second attempt, when the usual preroll did not give the planned frames; in ms. */
 const MORE_PREROLL_MS = 20_000;

@@ -6,9 +6,9 @@ import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import type { SourceFile } from "../../source/fetch/source-file.ts";
 import { acquireSource, acquireUnlessSlow } from "../../workspace/acquire-source.ts";
-import { type ServedSource, withServedSource } from "../../workspace/read-ranged.ts";
 import type { HeldSource } from "../../workspace/source-cache.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
+import { type ServedSource, withServedSource } from "../../workspace/task-source.ts";
 
 /** A source as runs of ffmpeg read it. */
 export type EncodeSource = ServedSource & {

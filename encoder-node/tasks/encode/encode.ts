@@ -18,8 +18,8 @@ import {
 } from "../../source/probe/check-streams.ts";
 import { probeSource } from "../../source/probe/probe-source.ts";
 import { readOwnFile } from "../../upload/made-file.ts";
-import type { ServedSource, WorkSource } from "../../workspace/read-ranged.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
+import type { ServedSource, WorkSource } from "../../workspace/task-source.ts";
 import { inWorkspace } from "../../workspace/workspace.ts";
 import { EncodeRun } from "./encode-run.ts";
 import { withEncodeSource } from "./encode-source.ts";

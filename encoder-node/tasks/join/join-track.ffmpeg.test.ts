@@ -9,9 +9,9 @@ import { runCommand } from "../../ffmpeg/run-command.ts";
 import { bodyAt, boxesIn } from "../../mp4/boxes.ts";
 import { type ScratchBucket, startScratchBucket } from "../../testing/jobs/scratch-bucket.ts";
 import { startTestNode, type TestNode, tools } from "../../testing/task-deps.ts";
+import { fetchChunks } from "../../workspace/fetch-tracks.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { readChunkFacts } from "../chunk/chunk-file.ts";
-import { fetchChunks } from "../chunk/fetch-chunks.ts";
 import { openJoinedTrack } from "./join-track.ts";
 
 /** The first frame of the second chunk, and of the third chunk. */

@@ -10,11 +10,11 @@ import { type ChunkTrack, planChunk } from "#shared/plan/tasks/plan-chunk.ts";
 import type { ScratchTrack } from "#shared/protocol/scratch.ts";
 import type { TrackQuality } from "../../quality/quality-report.ts";
 import { probeResult } from "../../upload/made-file.ts";
+import { fetchChunks, trackKey } from "../../workspace/fetch-tracks.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { isOtherFile } from "../audio.ts";
 import { type ChunkFacts, readChunkFacts } from "../chunk/chunk-file.ts";
 import { isMeasured, readChunkQuality } from "../chunk/chunk-quality.ts";
-import { fetchChunks, trackKey } from "../chunk/fetch-chunks.ts";
 import { availableChunks, type JoinChunk, type JoinTask } from "./available-chunks.ts";
 import { type JoinedTrack, openJoinedTrack } from "./join-track.ts";
 

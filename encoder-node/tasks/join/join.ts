@@ -13,11 +13,12 @@ import { type OnRuns, type RunFailure, runAll } from "../../prepare/run-planned.
 import { openPublisher, type Publisher } from "../../publish/publisher.ts";
 import { qualityReport } from "../../quality/quality-report.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
+import { trackKey } from "../../workspace/fetch-tracks.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { inWorkspace } from "../../workspace/workspace.ts";
 import { timestampErrorUs } from "../chunk/chunk-file.ts";
 import { mergeQualities } from "../chunk/chunk-quality.ts";
-import { storedTexts, trackKey } from "../chunk/fetch-chunks.ts";
+import { storedTexts } from "../texts.ts";
 import { isGrowing } from "./available-chunks.ts";
 import { earlyRuns } from "./growing-run.ts";
 import { endMs, type JoinedChunk, type JoinedTracks, joinTracks } from "./join-tracks.ts";

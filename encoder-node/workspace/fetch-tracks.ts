@@ -1,20 +1,15 @@
 // Fetches the chunks of tracks from the scratch bucket, a few at a time, and hands them over in their order.
-import { rename, rm } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { AppError } from "#shared/errors.ts";
-import { CAPTION_CHANNELS } from "#shared/job/subtitles.ts";
 import { messageOf } from "#shared/log.ts";
-import { channelFile, channelTrack } from "#shared/plan/text/text-tracks.ts";
 import type { ScratchTrack } from "#shared/protocol/scratch.ts";
-import { ok } from "#shared/result.ts";
-import { mapLimitedOrAbort } from "../../async/in-parallel.ts";
-import { type SourceTexts, textsIn } from "../../prepare/read-texts.ts";
-import { createFile } from "../../run-files/open-file.ts";
-import { RunFiles } from "../../run-files/run-files.ts";
-import { writeAt } from "../../source/fetch/source-disk.ts";
-import { SourceFetcher } from "../../source/fetch/source-fetcher.ts";
-import type { SourcePiece } from "../../source/fetch/source-pieces.ts";
-import { type ScratchDeps, scratchUrls } from "../../workspace/scratch.ts";
+import { mapLimitedOrAbort } from "../async/in-parallel.ts";
+import { createFile } from "../run-files/open-file.ts";
+import { writeAt } from "../source/fetch/source-disk.ts";
+import { SourceFetcher } from "../source/fetch/source-fetcher.ts";
+import type { SourcePiece } from "../source/fetch/source-pieces.ts";
+import { type ScratchDeps, scratchUrls } from "./scratch.ts";
 
 /** Chunks that are fetched, or wait for their predecessor, at the same time. The folder has as many files. */
 const PARALLEL = 4;
@@ -110,23 +105,4 @@ async function fetchChunk(
   } finally {
     await file.close();
   }
-}
-
-// The text of a source, which the task `texts` stored in the scratch bucket.
-
-/** Fetches the files into a new folder in the workspace. Throws as `fetchChunks` does. */
-export async function storedTexts(
-  texts: readonly ScratchTrack[],
-  folder: string,
-  deps: ScratchDeps,
-): Promise<SourceTexts> {
-  const files = await RunFiles.create(folder);
-  const onChunk = ({ name }: ScratchTrack, path: string): Promise<void> => rename(path, files.pathOf(name));
-  await fetchChunks({ chunks: texts, folder, onChunk }, deps);
-  const names = new Set(texts.map(({ name }) => basename(name)));
-  const channels = CAPTION_CHANNELS.filter((channel) => names.has(channelFile(channel)));
-  return {
-    channels: ok(channels.map((channel) => channelTrack(channel, files.pathOf(channelFile(channel))))),
-    readTexts: async () => textsIn(files),
-  };
 }
