@@ -35,9 +35,10 @@ export async function rateFactorFor({ ffmpeg, ffprobe, folder }: Tools, source: 
   const { video } = output;
   if (!video || video.codec === "copy") throw new Error("There is no video to encode");
   const probe = await probeFile(ffprobe, source);
-  const range = { fromMs: 0, toMs: chooseTracks(probe).video?.durationMs ?? 0 };
+  const tracks = chooseTracks(probe);
+  const range = { fromMs: 0, toMs: tracks.video?.durationMs ?? 0 };
   const [report] = await searchRateFactors(
-    { source, probe, videos: [{ output, video: { ...video, codec: video.codec } }], groups: [], range },
+    { source, tracks, videos: [{ output, video: { ...video, codec: video.codec } }], groups: [], range },
     {
       folder,
       log: createLogger({ write: () => undefined, now: () => 0, level: "error" }),

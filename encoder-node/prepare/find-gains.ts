@@ -27,14 +27,14 @@ import { type AudioFile, chooseTracks, type SourceTracks } from "#shared/plan/so
 import { readEnd, readText } from "../run-files/open-file.ts";
 import { RunFiles } from "../run-files/run-files.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
-import type { ServedSource, WorkSource } from "../workspace/task-source.ts";
+import type { ServedSource, TaskSource } from "../workspace/task-source.ts";
 import { type RunDeps, runOnSource } from "./run-planned.ts";
 
-export type LoudnessWork = WorkSource & { readonly audioFiles?: readonly AudioFile[] };
+export type LoudnessWork = TaskSource & { readonly audioFiles?: readonly AudioFile[] };
 
 export type FoundGains = {
   /** The outputs with the gains that were found. */
-  readonly outputs: OutputSpec[];
+  readonly outputs: readonly OutputSpec[];
   /** By output. */
   readonly reports: ReadonlyMap<number, LoudnessMetadata[]>;
 };

@@ -9,7 +9,8 @@ import { makeClip, REFERENCE_FFMPEG, tested } from "../testing/plan-runs.ts";
 import { silentLog } from "../testing/silent-log.ts";
 import { NO_TRACE } from "../tracing/task-trace.ts";
 import { CommandLog } from "../workspace/command-log.ts";
-import { findTargets, withoutSimilar } from "./find-targets.ts";
+import { taskSource } from "../workspace/task-source.ts";
+import { findTargets } from "./find-targets.ts";
 
 const folder = fileFolder();
 let source = "";
@@ -37,7 +38,7 @@ async function foundFor(requested: object, clip = source, range?: { fromMs: numb
   const probe = await probeSource(tested.ffprobe, clip);
   const capabilities = { ...ALL_SOFTWARE, hardware: null, ffmpegVersion: "n7", cpus: 2 };
   const commands = new SeekLog();
-  const work = { source: clip, probe, folder, watermarks: new Map(), ...(range ? { range } : {}) };
+  const work = { ...taskSource({ source: clip, probe, folder }), watermarks: new Map(), ...(range ? { range } : {}) };
   const targets = await findTargets(work, outputs, {
     ffmpeg: { ...tested.ffmpeg, path: REFERENCE_FFMPEG },
     ffprobe: tested.ffprobe,
@@ -48,7 +49,7 @@ async function foundFor(requested: object, clip = source, range?: { fromMs: numb
     signal: new AbortController().signal,
     capabilities,
   });
-  return { outputs, probe, targets, beginsAt: commands.seeks };
+  return { outputs, targets, beginsAt: commands.seeks };
 }
 
 it("takes its samples from a hard scene, except in chunks", async () => {
@@ -80,20 +81,19 @@ it("searches each video once, and skips videos without a VMAF", async () => {
     [0, 1],
     [2, 1],
   ]);
-  const encoded = { output: 0, files: [], probe: null };
-  expect(targets.withTargets(encoded)).toMatchObject({ targets: [{ vmaf: 92, samples: expect.anything() }] });
+  expect(targets.reports.get(0)).toMatchObject([{ vmaf: 92, samples: expect.anything() }]);
 });
 
 it("finds variants that save few bits, in streams that drop such variants", async () => {
   const variants = [320, 304, 160].map((width) => `mp4:${width}x::quality=vmaf85`);
   const stream = { variants, hls: { path: "hls" } };
-  const { outputs, probe, targets } = await foundFor({
+  const { targets } = await foundFor({
     httpstream: [
       { ...stream, path: "/all" },
       { ...stream, path: "/some", drop_similar_variants: true },
     ],
   });
-  const dropped = withoutSimilar({ probe, outputs }, targets).map((spec) =>
+  const dropped = targets.outputs.map((spec) =>
     spec.type === "httpstream" ? spec.dropped?.map(({ track, width, above }) => [track, width, above.track]) : null,
   );
   expect(dropped).toEqual([undefined, [["172p", 304, "180p"]]]);

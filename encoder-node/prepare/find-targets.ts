@@ -1,38 +1,32 @@
 // Finds the rate factors of outputs for which a VMAF is requested, before they are encoded.
 import { type HttpStreamOutput, hasTracks, type OutputSpec, type VideoOutput } from "#shared/job/output-spec.ts";
 import type { TargetMetadata } from "#shared/job/quality-target.ts";
-import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { gridSeconds } from "#shared/plan/command/keyframe-grid.ts";
 import type { EncodedVideo } from "#shared/plan/encoders/video-encode-options.ts";
 import { isEncodedVideo } from "#shared/plan/outputs/plan-file.ts";
 import { asFile } from "#shared/plan/outputs/plan-stream-tracks.ts";
-import { chooseTracks, type SourceTracks, type VideoTrack } from "#shared/plan/source/source-tracks.ts";
+import type { SourceTracks, VideoTrack } from "#shared/plan/source/source-tracks.ts";
 import { variantsFor } from "#shared/plan/streams/stream-variants.ts";
 import type { SearchedVideo } from "#shared/plan/vmaf/plan-probes.ts";
 import type { KeyframeGroup } from "#shared/plan/vmaf/sample-windows.ts";
 import { similarVideos } from "#shared/plan/vmaf/similar-videos.ts";
 import type { Tool } from "../ffmpeg/discover/locate.ts";
-import type { Encoded } from "../outputs/deliver-outputs.ts";
 import { readKeyframeGroups } from "../quality/keyframe-groups.ts";
 import { type SearchDeps, searchRateFactors } from "../quality/search-rate-factor.ts";
-import type { WorkSource } from "../workspace/task-source.ts";
+import type { TaskSource } from "../workspace/task-source.ts";
 import { type ReadInputs, type RunDeps, runIn } from "./run-planned.ts";
 
 export type TargetWork = ReadInputs &
-  WorkSource & {
+  TaskSource & {
     /** The part of the source that is encoded, in ms from the start of the file; absent: all. */
     readonly range?: { readonly fromMs: number; readonly toMs: number };
   };
 
 export type FoundTargets = {
-  /** The outputs with the rate factors that were found. */
-  readonly outputs: OutputSpec[];
+  /** The outputs with the rate factors that were found, and without similar videos. */
+  readonly outputs: readonly OutputSpec[];
   /** By output. */
   readonly reports: ReadonlyMap<number, TargetMetadata[]>;
-  /** Bitrate of the samples with the rate factor that was found for a video of an output; null: not measured. */
-  readonly kbpsOf: (output: number, video: EncodedVideo) => number | null;
-  /** Adds the reports to the encoded outputs. */
-  readonly withTargets: (encoded: Encoded) => Encoded;
 };
 
 type Range = { readonly fromMs: number; readonly toMs: number };
@@ -47,10 +41,10 @@ export async function findTargets(
   outputs: readonly OutputSpec[],
   deps: TargetDeps,
 ): Promise<FoundTargets> {
-  const source = chooseTracks(work.probe);
-  const wanted = outputs.flatMap((spec) => videosOf(spec, source, work.range ?? null));
+  const wanted = outputs.flatMap((spec) => videosOf(spec, work.tracks, work.range ?? null));
   const reports = new Map<number, TargetMetadata[]>();
   const specs = [...outputs];
+  /** Bitrate of the samples with the rate factor that was found for a video of an output. */
   const kbps = new Map<string, number>();
   const groups = await groupsOf(work, wanted, deps);
   // Videos that show the same part of the source share its samples.
@@ -77,38 +71,29 @@ export async function findTargets(
       if (spec) specs[at] = withRateFactor(spec, video.variant, result.rate_factor);
     }
   }
-  const withTargets = (encoded: Encoded): Encoded => {
-    const targets = reports.get(encoded.output);
-    return targets && !("failure" in encoded) ? { ...encoded, targets } : encoded;
-  };
-  const kbpsOf = (output: number, video: EncodedVideo): number | null => kbps.get(keyOf(output, video)) ?? null;
-  return { outputs: specs, reports, kbpsOf, withTargets };
+  // The control plane leaves out videos of chunked streams.
+  if (work.range) return { outputs: specs, reports };
+  return { outputs: specs.map((spec, at) => withoutSimilar(spec, outputs[at], work.tracks, kbps)), reports };
 }
 
 /**
- * Returns the outputs with their rate factors. Streams that drop similar variants know which variants these are:
- * videos that save few bits are left out before anything is encoded.
+ * Streams that drop similar variants know which variants these are: videos that save few bits are left out before
+ * anything is encoded.
  */
-export function withoutSimilar(
-  { probe, outputs }: { readonly probe: MediaProbe; readonly outputs: readonly OutputSpec[] },
-  { outputs: searched, kbpsOf }: FoundTargets,
-): OutputSpec[] {
-  const source = chooseTracks(probe);
-  return searched.map((spec) => {
-    const requested = outputs.find(({ index }) => index === spec.index);
-    if (spec.type !== "httpstream" || requested?.type !== "httpstream") return spec;
-    const dropped = similarVideos(requested, source, (_, video) => kbpsOf(spec.index, video));
-    return dropped.length > 0 ? { ...spec, dropped } : spec;
-  });
+function withoutSimilar(
+  spec: OutputSpec,
+  requested: OutputSpec | undefined,
+  tracks: SourceTracks,
+  kbps: ReadonlyMap<string, number>,
+): OutputSpec {
+  if (spec.type !== "httpstream" || requested?.type !== "httpstream") return spec;
+  const dropped = similarVideos(requested, tracks, (_, video) => kbps.get(keyOf(spec.index, video)) ?? null);
+  return dropped.length > 0 ? { ...spec, dropped } : spec;
 }
 
 /** Groups of samples, for a whole source on this node's disk: a chunk has room for a sample or two. */
-const groupsOf = async (
-  { source, probe, loopbackOptions, range }: TargetWork,
-  wanted: readonly Wanted[],
-  deps: TargetDeps,
-): Promise<KeyframeGroup[]> =>
-  wanted.length === 0 || loopbackOptions || range ? [] : readKeyframeGroups({ path: source, probe }, deps);
+const groupsOf = async (work: TargetWork, wanted: readonly Wanted[], deps: TargetDeps): Promise<KeyframeGroup[]> =>
+  wanted.length === 0 || work.loopbackOptions || work.range ? [] : readKeyframeGroups(work, deps);
 
 /** Equal videos of an output, such as variants with different audio, are searched once. */
 const searchOf = ({ output, video, gridSeconds: grid }: Wanted): string => keyOf(output.index, video, grid);

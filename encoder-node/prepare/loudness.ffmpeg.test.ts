@@ -18,6 +18,7 @@ import { makeClip, REFERENCE_FFMPEG, tested } from "../testing/plan-runs.ts";
 import { silentLog } from "../testing/silent-log.ts";
 import { NO_TRACE } from "../tracing/task-trace.ts";
 import { CommandLog } from "../workspace/command-log.ts";
+import { taskSource } from "../workspace/task-source.ts";
 import { findGains } from "./find-gains.ts";
 import { runAll } from "./run-planned.ts";
 
@@ -108,7 +109,7 @@ async function encoded(clip: string, requests: readonly OutputOptions[]) {
   })();
   const probe = await probeSource(tested.ffprobe, source);
   const deps = depsOf(commands);
-  const gains = await findGains({ source, probe, folder }, requests.map(specOf), deps);
+  const gains = await findGains(taskSource({ source, probe, folder }), requests.map(specOf), deps);
   const measurements = commands.sourceReads;
   const leveled: Leveled = { outputs: gains.outputs, probe };
   const files: string[] = [];

@@ -1,7 +1,6 @@
 // Brings the text of outputs to this node's disk, in the format in which each output has it.
 import { AppError, type Failure, failureOf } from "#shared/errors.ts";
 import type { OutputSpec, TextOutput } from "#shared/job/output-spec.ts";
-import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { type ChosenText, outputTexts } from "#shared/plan/text/choose-texts.ts";
 import { readPath, type TextTrack, textTracks } from "#shared/plan/text/text-tracks.ts";
 import { err, ok, type Result } from "#shared/result.ts";
@@ -9,17 +8,13 @@ import type { FailedOutput } from "../outputs/check-output.ts";
 import type { SubtitleFile } from "../publish/publication-options.ts";
 import { textIn } from "../publish/store-subtitles.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
+import type { TaskSource } from "../workspace/task-source.ts";
 import { fetchSubtitles, type TrackFile, usable } from "./fetch-subtitles.ts";
 import { type PackedTexts, packTexts, withCues, writtenAs } from "./pack-texts.ts";
 import type { SourceTexts } from "./read-texts.ts";
 
-type TextsWork = {
-  readonly outputs: readonly OutputSpec[];
-  readonly probe: MediaProbe;
-  /** The folder that gets the files. */
-  readonly folder: string;
-  readonly texts: SourceTexts;
-};
+/** The files get into the folder of the source. */
+type TextsWork = TaskSource & { readonly outputs: readonly OutputSpec[]; readonly texts: SourceTexts };
 
 /** By output: sentences for the client about text that the output lacks. */
 export type Notes = Map<number, string>;
@@ -44,7 +39,7 @@ export async function outputTextFiles(work: TextsWork, deps: TaskDeps) {
       failed.push({ output: spec.index, failure: fetched.error });
       continue;
     }
-    const { files, notes: ofFiles } = await withCues(spec, fetched.value.files, work.probe, deps.signal);
+    const { files, notes: ofFiles } = await withCues(spec, fetched.value.files, work, deps.signal);
     const [first] = files;
     if (spec.type === "httpstream") subtitles.set(spec.index, files);
     else if (spec.type === "video" && first) {

@@ -4,10 +4,8 @@ import { AppError } from "#shared/errors.ts";
 import { type TextContainer, textCodecOf } from "#shared/format/containers.ts";
 import type { OutputSpec, VideoOutput } from "#shared/job/output-spec.ts";
 import type { SubtitleTraits } from "#shared/job/subtitles.ts";
-import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { sourceFacts } from "#shared/media/source-facts.ts";
 import { fileTrim } from "#shared/plan/outputs/plan-file.ts";
-import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import { NO_TRIM } from "#shared/plan/source/trim.ts";
 import { packedFile, packedFormat, packedTags, planPack } from "#shared/plan/text/plan-pack.ts";
 import type { SubtitleFile } from "../publish/publication-options.ts";
@@ -18,6 +16,7 @@ import { isolated } from "../text/parsing/isolated.ts";
 import { separateCues } from "../text/separate-cues.ts";
 import { subRipText } from "../text/subrip.ts";
 import { clippedCues, type ShownPart, type WebVtt, webVttText } from "../text/subtitle-cues.ts";
+import type { TaskSource } from "../workspace/task-source.ts";
 import { type RunDeps, runAll } from "./run-planned.ts";
 
 /** A file with text tracks, and their traits in order. */
@@ -27,10 +26,10 @@ export type PackedTexts = { readonly path: string; readonly traits: readonly Sub
 export async function withCues(
   spec: OutputSpec,
   files: readonly SubtitleFile[],
-  probe: MediaProbe,
+  source: TaskSource,
   signal: AbortSignal,
 ): Promise<{ readonly files: readonly SubtitleFile[]; readonly notes: readonly string[] }> {
-  const part = spec.type === "text" ? WHOLE : partOf(spec, probe);
+  const part = spec.type === "text" ? WHOLE : partOf(spec, source);
   const packed: SubtitleFile[] = [];
   const notes: string[] = [];
   for (const file of files) {
@@ -49,8 +48,8 @@ export async function withCues(
 
 const WHOLE: ShownPart = { fromMs: 0, toMs: Number.POSITIVE_INFINITY, leadMs: 0 };
 
-function partOf(spec: OutputSpec, probe: MediaProbe): ShownPart {
-  const trim = spec.type === "video" ? fileTrim(spec, chooseTracks(probe)) : NO_TRIM;
+function partOf(spec: OutputSpec, { probe, tracks }: TaskSource): ShownPart {
+  const trim = spec.type === "video" ? fileTrim(spec, tracks) : NO_TRIM;
   const { durationMs } = sourceFacts(probe);
   const toMs = Math.min(durationMs ?? Number.POSITIVE_INFINITY, trim.endMs ?? Number.POSITIVE_INFINITY);
   // ffmpeg trims the text from the time at which it starts to read, and drops cues that start earlier.
@@ -70,11 +69,11 @@ const clippedScript = (
 export async function packTexts(
   spec: VideoOutput,
   texts: readonly SubtitleFile[],
-  { probe, folder }: { readonly probe: MediaProbe; readonly folder: string },
+  source: TaskSource,
   deps: RunDeps,
 ): Promise<PackedTexts> {
-  const files = await RunFiles.create(folder);
-  const part = partOf(spec, probe);
+  const files = await RunFiles.create(source.folder);
+  const part = partOf(spec, source);
   const tracks: SubtitleFile[] = [];
   for (const [at, { path, ass, ...traits }] of texts.entries()) {
     const file = files.pathOf(`text-${at}`);

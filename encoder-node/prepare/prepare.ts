@@ -15,7 +15,7 @@ import { madeFile } from "../upload/made-file.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
 import { audioUrls, fetchAudio, fetchWatermarks, lackingFiles, watermarkUrls } from "./fetch-extra.ts";
 import { type FoundGains, findGains, type LoudnessWork } from "./find-gains.ts";
-import { findTargets, type TargetWork, withoutSimilar } from "./find-targets.ts";
+import { findTargets, type TargetWork } from "./find-targets.ts";
 import { addNotes, outputTextFiles } from "./output-texts.ts";
 import { withPackedTexts } from "./pack-texts.ts";
 import { type CaptionsWork, prepareCaptions } from "./prepare-captions.ts";
@@ -54,17 +54,21 @@ export async function prepare(measures: readonly Measure[], work: PrepareWork, d
   const { outputs: _, texts: _texts, onEnded, ...source } = work;
   const { ready, subtitles, notes, ...files } = await attachFiles(measures, work, deps);
   const read = { ...source, ...files };
-  const gains = measures.includes("gains") ? await gainsOf(read, ready, onEnded, deps) : null;
-  const leveled = gains?.outputs ?? ready;
-  const isSearched = measures.includes("targets");
-  const targets = await findTargets(read, isSearched ? leveled : [], deps);
-  // The control plane leaves out videos of chunked streams.
-  const searched = work.range ? targets.outputs : withoutSimilar(work, targets);
-  const loudness = gains?.reports ?? new Map<number, LoudnessMetadata[]>();
-  const describe = (encoded: Encoded): Encoded =>
-    withNote(withLoudness(targets.withTargets(encoded), loudness), notes.get(encoded.output));
-  return { ...read, outputs: isSearched ? searched : leveled, subtitles, loudness, targets: targets.reports, describe };
+  const gains = measures.includes("gains") ? await gainsOf(read, ready, onEnded, deps) : withoutReports(ready);
+  const targets = measures.includes("targets")
+    ? await findTargets(read, gains.outputs, deps)
+    : withoutReports(gains.outputs);
+  const describe = (encoded: Encoded): Encoded => {
+    if ("failure" in encoded) return encoded;
+    const loudness = gains.reports.get(encoded.output);
+    const searched = targets.reports.get(encoded.output);
+    const reports = { ...(loudness ? { loudness } : {}), ...(searched ? { targets: searched } : {}) };
+    return withNote({ ...encoded, ...reports }, notes.get(encoded.output));
+  };
+  return { ...read, outputs: targets.outputs, subtitles, loudness: gains.reports, targets: targets.reports, describe };
 }
+
+const withoutReports = (outputs: readonly OutputSpec[]) => ({ outputs, reports: new Map<number, never>() });
 
 /** Brings all files to this node's disk. `ready`: the outputs that have theirs. */
 async function attachFiles(measures: readonly Measure[], work: PrepareWork, deps: TaskDeps) {
@@ -144,11 +148,6 @@ async function gainsOf(
     onEnded(outputs.filter(isMeasured).map(({ index }) => ({ output: index, failure })));
     return { outputs: outputs.filter((spec) => !isMeasured(spec)), reports: new Map() };
   }
-}
-
-function withLoudness(encoded: Encoded, reports: FoundGains["reports"]): Encoded {
-  const loudness = reports.get(encoded.output);
-  return loudness && !("failure" in encoded) ? { ...encoded, loudness } : encoded;
 }
 
 /** For tasks whose result all outputs need: throws AppError with the failure of an output. */

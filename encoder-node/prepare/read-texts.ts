@@ -26,7 +26,7 @@ import { canvasShape, canvasSize } from "../text/burn-in/bitmap-canvas.ts";
 import type { TrackBitmaps } from "../text/burn-in/burn-files.ts";
 import { isolated } from "../text/parsing/isolated.ts";
 import { readOwnFile } from "../upload/made-file.ts";
-import type { WorkSource } from "../workspace/task-source.ts";
+import type { TaskSource } from "../workspace/task-source.ts";
 import type { TrackFile } from "./fetch-subtitles.ts";
 import { type RunDeps, runOnSource } from "./run-planned.ts";
 
@@ -44,7 +44,7 @@ export type SourceTexts = {
 /** Reads the text that outputs show from the source itself. Throws when the signal aborts. */
 export const sourceTexts = async (
   outputs: readonly OutputSpec[],
-  source: WorkSource,
+  source: TaskSource,
   deps: Deps,
 ): Promise<SourceTexts> => ({
   channels: await channelsOf(outputs, source, deps),
@@ -53,7 +53,7 @@ export const sourceTexts = async (
 });
 
 /** Reads all tracks in a single run, except for tracks that were read already. */
-function textReader({ probe, folder, ...inputs }: WorkSource, deps: RunDeps): ReadTexts {
+function textReader({ probe, folder, ...inputs }: TaskSource, deps: RunDeps): ReadTexts {
   return async (wanted) => {
     const tracks = wanted.filter((track) => readPath(track) === null);
     const files = await RunFiles.create(folder);
@@ -77,7 +77,7 @@ export const textsIn =
 const MAX_BYTES = 500e6;
 
 /** The channels with captions, read if an output needs them. Throws when the signal aborts. */
-async function channelsOf(outputs: readonly OutputSpec[], source: WorkSource, deps: RunDeps): Promise<Channels> {
+async function channelsOf(outputs: readonly OutputSpec[], source: TaskSource, deps: RunDeps): Promise<Channels> {
   if (!outputs.some(readsChannels)) return ok([]);
   try {
     return ok(await readCaptions(source, deps));
@@ -95,7 +95,7 @@ function readsChannels(spec: OutputSpec): boolean {
 }
 
 /** Throws as `ReadTexts` does. */
-async function readCaptions({ probe, folder, ...inputs }: WorkSource, deps: RunDeps): Promise<readonly ChannelTrack[]> {
+async function readCaptions({ probe, folder, ...inputs }: TaskSource, deps: RunDeps): Promise<readonly ChannelTrack[]> {
   const run = planCaptions(inputs, probe);
   if (!run) return [];
   const files = await RunFiles.create(folder);
@@ -124,7 +124,7 @@ type Deps = RunDeps & { readonly ffprobe: Tool };
 export type ReadBitmaps = (track: TextTrack) => Promise<TrackBitmaps | null>;
 
 /** Reads each track once. */
-export function bitmapReader(source: WorkSource, deps: Deps): ReadBitmaps {
+export function bitmapReader(source: TaskSource, deps: Deps): ReadBitmaps {
   const read = new Map<number, ReturnType<ReadBitmaps>>();
   return (track) => {
     const bitmaps = read.get(track.streamIndex) ?? readBitmaps(track, source, deps);
@@ -133,7 +133,7 @@ export function bitmapReader(source: WorkSource, deps: Deps): ReadBitmaps {
   };
 }
 
-async function readBitmaps(track: TextTrack, source: WorkSource, deps: Deps): Promise<TrackBitmaps | null> {
+async function readBitmaps(track: TextTrack, source: TaskSource, deps: Deps): Promise<TrackBitmaps | null> {
   const { probe } = source;
   const files = await RunFiles.create(source.folder);
   await runOnSource(source, [planBitmapData(source, probe, track)], files, deps);

@@ -1,11 +1,10 @@
 // The size in bytes of each keyframe group of a source's video, which shows how complex its scenes are. Nothing is
 // decoded.
 import { messageOf } from "#shared/log.ts";
-import type { MediaProbe } from "#shared/media/media-probe.ts";
-import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import type { KeyframeGroup } from "#shared/plan/vmaf/sample-windows.ts";
 import type { Tool } from "../ffmpeg/discover/locate.ts";
 import { listPackets } from "../source/frame-index/run-packet-listing.ts";
+import type { TaskSource } from "../workspace/task-source.ts";
 import type { MeasureDeps } from "./measure.ts";
 
 /** A keyframe that follows this soon does not start its own group: each frame may be a keyframe. */
@@ -16,10 +15,9 @@ const LEAST_MS = 500;
  * Takes about a hundredth of the time of an encode. Throws only when the signal aborts.
  */
 export async function readKeyframeGroups(
-  { path, probe }: { readonly path: string; readonly probe: MediaProbe },
+  { source: path, probe, tracks: { video } }: Pick<TaskSource, "source" | "probe" | "tracks">,
   { ffprobe, log, signal }: { readonly ffprobe: Tool } & Pick<MeasureDeps, "log" | "signal">,
 ): Promise<KeyframeGroup[]> {
-  const { video } = chooseTracks(probe);
   if (!video) return [];
   // Seek positions are relative to this time.
   const startSeconds = Number(probe.format.start_time ?? 0);

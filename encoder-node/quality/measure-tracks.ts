@@ -1,14 +1,14 @@
 // Measures the video tracks of outputs, a few at a time.
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import { messageOf } from "#shared/log.ts";
-import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { isForLargeScreen, sourceStart } from "#shared/plan/quality/compare-video.ts";
 import { measuredTracks } from "#shared/plan/quality/renditions.ts";
 import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
-import { chooseTracks, type SourceTracks } from "#shared/plan/source/source-tracks.ts";
+import type { SourceTracks } from "#shared/plan/source/source-tracks.ts";
 import type { ChunkSpan } from "#shared/protocol/chunks.ts";
 import type { Result } from "#shared/result.ts";
-import type { TaskTrace } from "../tracing/task-trace.ts";
+import type { TaskDeps } from "../workspace/task-deps.ts";
+import type { TaskSource } from "../workspace/task-source.ts";
 import { type MadeVideo, wholeVideo } from "./made-video.ts";
 import { type MeasureDeps, type MeasuredVideo, type MeasureRequest, measureQualities } from "./measure.ts";
 import type { TrackQuality } from "./quality-report.ts";
@@ -18,15 +18,17 @@ export const SAMPLES_PER_SECOND = 4;
 
 export type OutputToMeasure = { readonly spec: OutputSpec; readonly videos: readonly MadeVideo[] };
 
-export type TracksToMeasure = RunInputs & {
-  readonly probe: MediaProbe;
-  /** Outputs of the same source. */
-  readonly outputs: readonly OutputToMeasure[];
-  /** The chunk that the files contain; left out: the whole outputs. */
-  readonly chunk?: ChunkSpan;
-};
+/** The source, its workspace, and what the runs of the outputs read. */
+export type TracksToMeasure = TaskSource &
+  RunInputs &
+  Pick<MeasureDeps, "burns"> & {
+    /** Outputs of the same source. */
+    readonly outputs: readonly OutputToMeasure[];
+    /** The chunk that the files contain; left out: the whole outputs. */
+    readonly chunk?: ChunkSpan;
+  };
 
-export type MeasureTracksDeps = MeasureDeps & { readonly trace: TaskTrace };
+type Deps = Pick<TaskDeps, "ffmpeg" | "capabilities" | "log" | "signal" | "trace">;
 
 /**
  * Videos that are measured in a single run, which decodes the source once. At 1080p, each video needs some 150 MB more,
@@ -51,10 +53,10 @@ export type OutputQuality = { readonly output: number; readonly tracks: readonly
  * Throws only when the signal aborts.
  */
 export async function* measureTracks(
-  { outputs, ...work }: TracksToMeasure,
-  deps: MeasureTracksDeps,
+  { outputs, tracks: source, folder, network, burns, ...work }: TracksToMeasure,
+  { trace, ...taskDeps }: Deps,
 ): AsyncGenerator<OutputQuality> {
-  const source = chooseTracks(work.probe);
+  const deps = { ...taskDeps, folder, network, burns };
   const measured = new Map<number, (TrackQuality | null)[]>(outputs.map(({ spec }) => [spec.index, []]));
   const wanted: Wanted[] = [];
   for (const { spec, videos } of outputs) {
@@ -62,7 +64,7 @@ export async function* measureTracks(
     for (const { track, ...rendition } of measuredTracks(spec, source, deps.capabilities)) {
       const video = videos.find((candidate) => candidate.track === track);
       if (!video) continue;
-      const file = await wholeVideo(video, deps.folder).catch((error: unknown) => notMeasured(error, deps));
+      const file = await wholeVideo(video, folder).catch((error: unknown) => notMeasured(error, deps));
       const request = file !== null && { ...work, ...rendition, made: file, perSecond: SAMPLES_PER_SECOND };
       if (request) wanted.push({ at: tracks.length, output: spec.index, track, request });
       tracks.push(file === null ? qualityOf(track, null) : null);
@@ -71,7 +73,7 @@ export async function* measureTracks(
   yield* ended(measured);
   for (const batch of batches(wanted, source)) {
     const ends = [...new Set(batch.map(({ output }) => output))].map((output) =>
-      deps.trace.begin("measure", { "copra.output": output }),
+      trace.begin("measure", { "copra.output": output }),
     );
     const qualities = await measureTogether(batch, deps);
     for (const end of ends) end(qualities.some((quality) => "failure" in quality) ? "encoding_failed" : null);

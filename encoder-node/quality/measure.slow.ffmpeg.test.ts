@@ -13,6 +13,7 @@ import { encodeClip, encodeOne, REFERENCE_FFMPEG, tested } from "../testing/plan
 import { silentLog } from "../testing/silent-log.ts";
 import { clipsOfFile } from "../testing/workshop-of-file.ts";
 import { NO_TRACE } from "../tracing/task-trace.ts";
+import { taskSource } from "../workspace/task-source.ts";
 import { type MeasuredVideo, type MeasureRequest, measureQualities, measureQuality } from "./measure.ts";
 import { measureTracks } from "./measure-tracks.ts";
 
@@ -126,8 +127,8 @@ test("a broken video does not hide the others", async () => {
     { track: "90p", path: encoded },
     { track: "36p", path: broken },
   ];
-  const work = { source, probe, outputs: [{ spec, videos }] };
-  const [measured, ...others] = await all(measureTracks(work, { ...deps, folder, trace: NO_TRACE }));
+  const work = { ...taskSource({ source, probe, folder }), outputs: [{ spec, videos }] };
+  const [measured, ...others] = await all(measureTracks(work, { ...deps, trace: NO_TRACE }));
   expect(measured).toMatchObject({
     output: 0,
     tracks: [
@@ -158,14 +159,14 @@ test("measures files that start at the same position in a single run, and report
     return () => undefined;
   };
   const trace = { ...NO_TRACE, begin };
-  const probed = await probeSource(tested.ffprobe, clip);
-  const measuring = measureTracks({ source: clip, probe: probed, outputs }, { ...deps, folder, trace });
+  const source = taskSource({ source: clip, probe: await probeSource(tested.ffprobe, clip), folder });
+  const measuring = measureTracks({ ...source, outputs }, { ...deps, trace });
   const together = await all(measuring);
   expect(together.map(({ output }) => output)).toEqual([0, 1, 2, 3]);
   expect(spans.length).toBe(4);
   for (const { output, tracks } of together) {
-    const work = { source: clip, probe: probed, outputs: outputs.filter(({ spec }) => spec.index === output) };
-    const alone = measureTracks(work, { ...deps, folder, trace: NO_TRACE });
+    const work = { ...source, outputs: outputs.filter(({ spec }) => spec.index === output) };
+    const alone = measureTracks(work, { ...deps, trace: NO_TRACE });
     expect(await all(alone)).toEqual([{ output, tracks }]);
     expect(tracks).toMatchObject([{ track: "video", measured: { every: expect.any(Number) } }]);
   }

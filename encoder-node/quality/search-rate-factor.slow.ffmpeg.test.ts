@@ -36,9 +36,10 @@ function videoOf(format: string): SearchedVideo {
 async function search(clip: string, ...formats: string[]): Promise<TargetMetadata[]> {
   const source = path.join(folder, clip);
   const probe = await probeSource(tested.ffprobe, source);
-  const range = { fromMs: 0, toMs: chooseTracks(probe).video?.durationMs ?? 0 };
+  const tracks = chooseTracks(probe);
+  const range = { fromMs: 0, toMs: tracks.video?.durationMs ?? 0 };
   return await searchRateFactors(
-    { source, probe, videos: formats.map(videoOf), range },
+    { source, tracks, videos: formats.map(videoOf), range },
     {
       folder,
       capabilities: { ...ALL_SOFTWARE, hardware: null, ffmpegVersion: "n7", cpus: 2 },

@@ -2,12 +2,11 @@
 import { join } from "node:path";
 import * as z from "zod";
 import type { TargetMetadata } from "#shared/job/quality-target.ts";
-import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
 import { type RateFactorEncoder, rateFactorBounds, usualRateFactor } from "#shared/plan/encoders/rate-factors.ts";
 import { QUALITY_LOG } from "#shared/plan/quality/compare-video.ts";
 import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
-import { chooseTracks, type SourceTracks } from "#shared/plan/source/source-tracks.ts";
+import type { SourceTracks } from "#shared/plan/source/source-tracks.ts";
 import {
   type PlannedSearch,
   planProbe,
@@ -24,7 +23,7 @@ import type { MeasureDeps } from "./measure.ts";
 import { type MeasuredRate, targetOf, targetReport, withoutSearch } from "./quality-report.ts";
 
 export type SearchRequest = RunInputs & {
-  readonly probe: MediaProbe;
+  readonly tracks: SourceTracks;
   readonly videos: readonly SearchedVideo[];
   /** The part of the source that they show, in ms from the start of the file. */
   readonly range: { readonly fromMs: number; readonly toMs: number };
@@ -44,7 +43,7 @@ export type SearchDeps = Pick<MeasureDeps, "capabilities" | "log" | "signal"> & 
  * rate factor of usual video. Throws when the signal aborts.
  */
 export async function searchRateFactors(request: SearchRequest, deps: SearchDeps): Promise<TargetMetadata[]> {
-  const tracks = chooseTracks(request.probe);
+  const { tracks } = request;
   const searches = request.videos.flatMap((video, at) => {
     const planned = planSearch(video, `q${at}`, tracks, deps.capabilities);
     return planned.ok ? [planned.value] : [];

@@ -1,24 +1,101 @@
-// Reads the source of a task by ranges, at its origin or in the scratch bucket.
+// The source of a task: on this node's disk, in a folder of the operator, or read by ranges at its origin or in the
+// scratch bucket.
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { AppError } from "#shared/errors.ts";
 import { isFolderUrl } from "#shared/job/folder-url.ts";
 import { messageOf } from "#shared/log.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
+import { chooseTracks, type SourceTracks } from "#shared/plan/source/source-tracks.ts";
 import type { LocatedSource, TaskOf } from "#shared/protocol/tasks.ts";
 import type { LoopbackNetwork } from "../ffmpeg/sandbox/loopback-network.ts";
 import { linkSource } from "../folders/link-source.ts";
+import { isWorthRanges } from "../source/fetch/slow-transfer.ts";
+import type { SourceFile } from "../source/fetch/source-file.ts";
+import type { SecretHeaders } from "../source/fetch/source-request.ts";
 import { RANGE_INPUT_OPTIONS, type RangeInput } from "../source/ranges/range-proxy.ts";
 import { scratchUrls } from "./scratch.ts";
-import type { LocateSource } from "./source-cache.ts";
+import type { AcquireOptions, HeldFile, HeldSource, LocateSource, OpenOptions } from "./source-cache.ts";
 import type { TaskDeps } from "./task-deps.ts";
-import { inWorkspace } from "./workspace.ts";
 
 /** A source that is read by ranges in `network`, or is a local file without `loopbackOptions`, as the planner takes it. */
 export type ServedSource = Pick<RunInputs, "source" | "loopbackOptions"> & { readonly network?: LoopbackNetwork };
 
-/** A source, its probe, and the workspace of the task that reads it. */
-export type WorkSource = ServedSource & { readonly probe: MediaProbe; readonly folder: string };
+/** A source with its probe and tracks, and the workspace of the task that reads it. Made once, when the task starts. */
+export type TaskSource = ServedSource & {
+  readonly probe: MediaProbe;
+  readonly tracks: SourceTracks;
+  readonly folder: string;
+};
+
+export const taskSource = (source: Omit<TaskSource, "tracks">): TaskSource => ({
+  ...source,
+  tracks: chooseTracks(source.probe),
+});
+
+/** Runs work in a new, empty folder below `parent`, and always removes the folder afterwards. */
+export async function inWorkspace<Value>(parent: string, work: (folder: string) => Promise<Value>): Promise<Value> {
+  await mkdir(parent, { recursive: true, mode: 0o700 });
+  const folder = await mkdtemp(join(parent, "w-"));
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+// Sources on this node's disk.
+
+/** A retried job fetches its source again. */
+const keyOf = ({ assignment: { jobId, round } }: TaskDeps): string => `${jobId}-${round}`;
+
+type Located = { readonly sourceUrl: string; readonly sourceHeaders?: SecretHeaders | undefined };
+
+function optionsOf({ sourceUrl: url, sourceHeaders: secretHeaders }: Located, deps: TaskDeps): OpenOptions {
+  const pieces = [{ url, secretHeaders, sizeBytes: null }];
+  return { locate: async () => pieces, allow: deps.allowSource, maxBytes: deps.maxSourceBytes };
+}
+
+/** The file of the job's source, as far as it has arrived. */
+export const openSource = (located: Located, deps: TaskDeps): Promise<HeldFile> =>
+  deps.sources.open(keyOf(deps), optionsOf(located, deps));
+
+/**
+ * Returns the job's source on this node's disk. Fetches the source if necessary, with progress. A source in a folder of
+ * the operator stays there. Throws as `SourceCache.acquire` and `linkSource`.
+ */
+export async function acquireSource(
+  located: LocatedSource,
+  deps: TaskDeps,
+  startsEarly?: AcquireOptions["startsEarly"],
+): Promise<HeldSource> {
+  const onProgress = (fraction: number): void => deps.progress("transferring", fraction);
+  onProgress(0);
+  if (isFolderUrl(located.sourceUrl)) return deps.trace.step("fetch", () => linkSource(located.sourceUrl, deps));
+  const how = { signal: deps.signal, onProgress, startsEarly };
+  return deps.trace.step("fetch", () => deps.sources.acquire(keyOf(deps), optionsOf(located, deps), how));
+}
+
+/**
+ * Like `acquireSource`, but may return a source whose rest still arrives. That requires that the rest takes long, that
+ * its host has responded to a second concurrent request, and that `mayStart` allows it: some URLs work for a single
+ * request, and some hosts allow a single connection.
+ */
+export async function acquireUnlessSlow(
+  located: LocatedSource,
+  deps: TaskDeps,
+  mayStart: (file: SourceFile) => boolean = () => true,
+): Promise<HeldSource> {
+  const startsEarly = (file: SourceFile): boolean =>
+    file.hasRanges && isWorthRanges(file.transfer, file.validForMs) && mayStart(file);
+  const source = await acquireSource(located, deps, startsEarly);
+  if (source.arriving) deps.log.info("work started on a slow source before all of it has arrived");
+  return source;
+}
+
+// Sources that are read by ranges.
 
 type RangedTask = Pick<TaskOf<"audio">, "source" | "probe" | keyof LocatedSource>;
 
@@ -29,12 +106,12 @@ type RangedTask = Pick<TaskOf<"audio">, "source" | "probe" | keyof LocatedSource
 export function withRangedSource<Value>(
   task: RangedTask,
   deps: TaskDeps,
-  work: (source: WorkSource, deps: TaskDeps) => Promise<Value>,
+  work: (source: TaskSource, deps: TaskDeps) => Promise<Value>,
 ): Promise<Value> {
   return inWorkspace(deps.workFolder, async (folder) => {
     const { probe } = task;
     const read = (served: ServedSource, readDeps: TaskDeps): Promise<Value> =>
-      work({ ...served, probe, folder }, readDeps);
+      work(taskSource({ ...served, probe, folder }), readDeps);
     if (task.source.from === "origin" && isFolderUrl(task.sourceUrl)) return withLinkedSource(task, deps, read);
     const input = await openRangedSource(task, deps);
     return withServedSource(input, deps, read, (reason) => sourceFailure(task, reason));

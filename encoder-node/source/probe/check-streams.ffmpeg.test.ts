@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 
 const check = (name: string, ...streams: MediaProbe["streams"]): Promise<void> =>
-  checkStreams(ffmpeg, { path: join(folder, name) }, { streams: [...streams], format: {} }, signal);
+  checkStreams(ffmpeg, { source: join(folder, name) }, { streams: [...streams], format: {} }, signal);
 
 it("accepts a source whose streams are listed as they were probed, whatever its tags say", async () => {
   await expect(check("clip.mkv", video, audio)).resolves.toBeUndefined();
@@ -52,7 +52,7 @@ it("rejects a source whose indexes mean other streams, so that another node may 
 });
 
 it("finds the streams of a multiplex by their PIDs, whatever their indexes were at the inspection", async () => {
-  const source = { path: join(folder, "multiplex.ts") };
+  const source = { source: join(folder, "multiplex.ts") };
   const stream = (index: number, codec_type: string, id: string, width = 64) => ({
     index,
     codec_type,
@@ -80,6 +80,6 @@ it("finds the streams of a multiplex by their PIDs, whatever their indexes were 
 it("finds the video of an animated AVIF beside its still image", async () => {
   const probed = { ...video, id: "0x1", width: 64, height: 64, avg_frame_rate: "10/1" };
   const probe = { streams: [probed], format: { format_name: "mov,mp4,m4a,3gp,3g2,mj2" } };
-  const { streams } = await withOwnIndexes(ffmpeg, { path: join(folder, "moving.avif") }, probe, signal);
+  const { streams } = await withOwnIndexes(ffmpeg, { source: join(folder, "moving.avif") }, probe, signal);
   expect(streams).toEqual([{ ...probed, index: 1 }]);
 });

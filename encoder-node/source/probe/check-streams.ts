@@ -2,7 +2,8 @@
 import { AppError } from "#shared/errors.ts";
 import { chosenAudio, chosenVideo } from "#shared/media/choose-streams.ts";
 import { fraction, type MediaProbe, type ProbedStream } from "#shared/media/media-probe.ts";
-import { openingArguments, type PlannedInput } from "#shared/plan/command/opening-arguments.ts";
+import { openingArguments } from "#shared/plan/command/opening-arguments.ts";
+import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
 import type { Tool } from "../../ffmpeg/discover/locate.ts";
 import { probeLimits } from "../../ffmpeg/limits.ts";
 import { runTool } from "../../ffmpeg/run-tool.ts";
@@ -95,11 +96,8 @@ function otherStreams({ version }: Tool, { streams }: MediaProbe, listed: readon
   return new AppError("node_failed", `The node's ffmpeg (${version}) finds ${kinds}; ${advice}.`);
 }
 
-/** A file by its absolute path, or with `loopback` the URL of a source that the node serves in `network`. */
-export type CheckedSource = Pick<PlannedInput, "path"> & {
-  readonly loopback?: readonly string[] | undefined;
-  readonly network?: RunNetwork | undefined;
-};
+/** A local file, or with `loopbackOptions` a source that the node serves in `network`. */
+export type CheckedSource = Pick<RunInputs, "source" | "loopbackOptions"> & { readonly network?: RunNetwork };
 
 type Kind = "video" | "audio" | "other";
 const kindOf = (type: string): Kind => (type === "video" || type === "audio" ? type : "other");
@@ -127,7 +125,7 @@ const VERBOSE = ["-v", "info"];
  */
 async function listStreams(
   ffmpeg: Tool,
-  { path, loopback, network = "none" }: CheckedSource,
+  { source: path, loopbackOptions: loopback, network = "none" }: CheckedSource,
   signal: AbortSignal,
 ): Promise<ListedStream[]> {
   const { stderr: text } = await runTool({

@@ -6,10 +6,12 @@ import { MAX_PSNR, MAX_SSIM, MAX_VMAF } from "#shared/job/quality.ts";
 import type { ChunkRequest } from "#shared/plan/tasks/plan-chunk.ts";
 import { Line } from "#shared/protocol/reported-text.ts";
 import { MAX_LENGTH_MS } from "#shared/report-limits.ts";
-import { type MeasureTracksDeps, measureTracks } from "../../quality/measure-tracks.ts";
+import type { Prepared } from "../../prepare/prepare.ts";
+import { measureTracks } from "../../quality/measure-tracks.ts";
 import { lineOf, type TrackQuality } from "../../quality/quality-report.ts";
 import { openFile } from "../../run-files/open-file.ts";
 import type { EncodedTrack } from "../../workspace/scratch.ts";
+import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { lastBox } from "./chunk-file.ts";
 
 /** A box that players skip (ISO/IEC 14496-12 §8.1.2). */
@@ -40,15 +42,12 @@ const ChunkQuality = z.union([
 
 /** Measures the tracks of a chunk whose outputs ask for it, and appends the results to the track files. */
 export async function measureChunk(
-  request: Omit<ChunkRequest, "capabilities">,
+  chunk: Prepared & Pick<ChunkRequest, "chunk">,
   tracks: readonly EncodedTrack[],
-  deps: MeasureTracksDeps,
+  deps: TaskDeps,
 ): Promise<void> {
-  const outputs = request.outputs.map((spec) => ({
-    spec,
-    videos: tracks.filter(({ output }) => output === spec.index),
-  }));
-  for await (const { output, tracks: qualities } of measureTracks({ ...request, outputs }, deps)) {
+  const outputs = chunk.outputs.map((spec) => ({ spec, videos: tracks.filter(({ output }) => output === spec.index) }));
+  for await (const { output, tracks: qualities } of measureTracks({ ...chunk, outputs }, deps)) {
     for (const quality of qualities) {
       const track = tracks.find((candidate) => candidate.output === output && candidate.track === quality.track);
       if (track) await appendQuality(track.path, quality);

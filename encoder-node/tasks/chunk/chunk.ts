@@ -2,7 +2,6 @@
 import { AppError } from "#shared/errors.ts";
 import { prerollOf } from "#shared/plan/chunks/chunkable-source.ts";
 import { ptsOriginUs } from "#shared/plan/source/pts-origin.ts";
-import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import { type ChunkPlan, type ChunkRequest, planChunk } from "#shared/plan/tasks/plan-chunk.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
@@ -11,7 +10,7 @@ import { type OnRuns, runOn } from "../../prepare/run-planned.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
 import { type EncodedTrack, storeTracks } from "../../workspace/scratch.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
-import { withRangedSource } from "../../workspace/task-source.ts";
+import { type TaskSource, withRangedSource } from "../../workspace/task-source.ts";
 import { storedTexts } from "../texts.ts";
 import { checkChunkTracks } from "./chunk-file.ts";
 import { measureChunk } from "./chunk-quality.ts";
@@ -23,16 +22,15 @@ const MORE_PREROLL_MS = 20_000;
 export function chunk(task: TaskOf<"chunk">, deps: TaskDeps): Promise<TaskResult> {
   const { outputs, chunk: span } = task;
   return withRangedSource(task, deps, async (source, rangedDeps) => {
-    const { folder, network } = source;
-    const texts = await storedTexts(task.texts ?? [], folder, rangedDeps);
+    const texts = await storedTexts(task.texts ?? [], source.folder, rangedDeps);
     deps.progress("encoding", 0);
     const startedAt = Date.now();
-    const work = { ...source, outputs, texts, range: rangeOf(task), onEnded: failOnFailedOutput };
+    const work = { ...source, outputs, texts, range: rangeOf(task.chunk, source), onEnded: failOnFailedOutput };
     const prepared = await prepare(["watermarks", "captions", "targets"], work, rangedDeps);
     const request = { ...prepared, chunk: span };
     const { tracks, encoder } = await encodeChunk(request, task.encoder, rangedDeps);
     const encodeMs = Date.now() - startedAt;
-    await measureChunk(request, tracks, { ...rangedDeps, folder, network, burns: prepared.burns });
+    await measureChunk(request, tracks, rangedDeps);
     const stored = await storeTracks(tracks, deps);
     const targets = [...prepared.targets].flatMap(([output, reports]) =>
       reports.map((target) => ({ output, target: { ...target, tried: [] } })),
@@ -42,10 +40,13 @@ export function chunk(task: TaskOf<"chunk">, deps: TaskDeps): Promise<TaskResult
 }
 
 /** The time of a chunk in its source. Each chunk has the rate factors that its own frames need. */
-function rangeOf({ probe, chunk: { from, to } }: TaskOf<"chunk">): { fromMs: number; toMs: number } {
+function rangeOf(
+  { from, to }: TaskOf<"chunk">["chunk"],
+  { probe, tracks }: TaskSource,
+): { fromMs: number; toMs: number } {
   const originUs = ptsOriginUs(probe);
   const fromMs = from ? (from.splitUs + originUs) / 1000 : 0;
-  return { fromMs, toMs: to ? (to.splitUs + originUs) / 1000 : (chooseTracks(probe).video?.endMs ?? fromMs) };
+  return { fromMs, toMs: to ? (to.splitUs + originUs) / 1000 : (tracks.video?.endMs ?? fromMs) };
 }
 
 /** The source, and the outputs to encode. */

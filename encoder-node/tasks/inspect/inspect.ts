@@ -8,9 +8,9 @@ import { fetchOutline, type Outline } from "../../source/outline/fetch-outline.t
 import { explainNotMedia } from "../../source/probe/not-media.ts";
 import { probeSource } from "../../source/probe/probe-source.ts";
 import { checkFolder } from "../../upload/store-in-folder.ts";
-import { acquireSource, acquireUnlessSlow, openSource } from "../../workspace/acquire-source.ts";
 import type { HeldSource } from "../../workspace/source-cache.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
+import { acquireSource, acquireUnlessSlow, openSource } from "../../workspace/task-source.ts";
 import { findSplitPoints, originOf } from "./split-points.ts";
 
 export async function inspect(task: TaskOf<"inspect">, deps: TaskDeps): Promise<TaskResult> {

@@ -15,9 +15,9 @@ import type { SecretHeaders } from "../../source/fetch/source-request.ts";
 import { readFrameIndex } from "../../source/frame-index/frame-index.ts";
 import type { LocalFile } from "../../source/frame-index/run-packet-listing.ts";
 import { rangeContent } from "../../upload/content.ts";
-import { openSource } from "../../workspace/acquire-source.ts";
 import { putScratch, scratchName } from "../../workspace/scratch.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
+import { openSource } from "../../workspace/task-source.ts";
 
 /** A source on this node's disk, or its outline. */
 export type InspectedSource = LocalFile & {

@@ -15,7 +15,8 @@ import { qualityReport } from "../../quality/quality-report.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
 import { trackKey } from "../../workspace/fetch-tracks.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
-import { inWorkspace } from "../../workspace/workspace.ts";
+import { inWorkspace, taskSource } from "../../workspace/task-source.ts";
+
 import { timestampErrorUs } from "../chunk/chunk-file.ts";
 import { mergeQualities } from "../chunk/chunk-quality.ts";
 import { storedTexts } from "../texts.ts";
@@ -54,8 +55,8 @@ async function joinOutputs({ task, folder, publisher }: JoinWork, deps: TaskDeps
   const encoded: Encoded[] = [];
   const onEnded = (ended: readonly Encoded[]): void => void encoded.push(...ended);
   const texts = await storedTexts(task.texts ?? [], folder, deps);
-  const work = { source: "", probe: task.probe, outputs: task.outputs, folder, texts, onEnded };
-  const prepared = await prepare(["texts"], work, deps);
+  const source = taskSource({ source: "", probe: task.probe, folder });
+  const prepared = await prepare(["texts"], { ...source, outputs: task.outputs, texts, onEnded }, deps);
   const { outputs, subtitles } = prepared;
   const growing = isGrowing(task);
   // Nothing is encoded here, so the capabilities of this node do not matter.

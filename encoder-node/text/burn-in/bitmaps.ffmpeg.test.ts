@@ -24,6 +24,7 @@ import { silentLog } from "../../testing/silent-log.ts";
 import { openWorkshop } from "../../testing/source-workshop.ts";
 import { NO_TRACE } from "../../tracing/task-trace.ts";
 import { CommandLog } from "../../workspace/command-log.ts";
+import { taskSource } from "../../workspace/task-source.ts";
 import { placeBurnFiles } from "./burn-files.ts";
 
 const run = promisify(execFile);
@@ -95,7 +96,7 @@ async function filesOf(
   const source = path(clip);
   const probed = await probeSource(tested.ffprobe, source);
   const outputs = requests.map(specOf);
-  const readTrack = bitmapReader({ source, probe: probed, folder: work }, runDeps);
+  const readTrack = bitmapReader(taskSource({ source, probe: probed, folder: work }), runDeps);
   const { burns, failed } = await prepareCaptions({ outputs, probe: probed, folder: work, readTrack }, deps);
   if (failed[0] || !burns) throw new Error(failed[0]?.failure.message);
   const drawn = outputs.map((spec) => withBitmaps(spec, burns.bitmaps.get(spec.index)));
