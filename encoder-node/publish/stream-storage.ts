@@ -129,14 +129,11 @@ export class StreamStorage {
 
   async #send({ item, ticket }: Ticketed): Promise<void> {
     const { file, content, onStored } = item;
-    const { requestUploads, storages: agent, folders, log, hold } = this.#deps;
-    const output = this.#output;
-    const renew = () => requestTicket(this.#requested(item), requestUploads);
-    const upload = { content, ticket, renew, agent, folders, signal: this.#signal, log, hold };
-    const { etags, sizeBytes } = await uploadContent(upload);
-    await onStored?.({ output, file, sizeBytes, etags });
-    this.#waitingBytes -= sizeBytes;
-    this.#onStored(sizeBytes);
+    const renew = () => requestTicket(this.#requested(item), this.#deps.requestUploads);
+    const stored = await uploadContent({ content, ticket, renew }, { ...this.#deps, signal: this.#signal });
+    await onStored?.({ output: this.#output, file, ...stored });
+    this.#waitingBytes -= stored.sizeBytes;
+    this.#onStored(stored.sizeBytes);
   }
 
   #fail(error: unknown): void {

@@ -64,26 +64,14 @@ async function storeBatch(batch: readonly FileToSend[], deps: StoreDeps): Promis
   return sent.filter((file) => file !== null);
 }
 
-async function sendFile(
-  file: FileToSend,
-  tickets: readonly UploadTicket[],
-  { requestUploads, storages, folders, signal, log, hold, meter }: StoreDeps,
-): Promise<UploadedFile> {
-  const { output, path, sizeBytes: announced } = file;
-  const ticket = tickets.find((candidate) => candidate.output === output && candidate.file === file.file);
+async function sendFile(item: FileToSend, tickets: readonly UploadTicket[], deps: StoreDeps): Promise<UploadedFile> {
+  const { output, file, path, sizeBytes } = item;
+  const ticket = tickets.find((candidate) => candidate.output === output && candidate.file === file);
   if (!ticket) throw noTicket();
-  const { etags, sizeBytes } = await uploadContent({
-    content: file.content ?? (await fileContent(path)),
-    ticket,
-    renew: () => requestTicket({ output, file: file.file, sizeBytes: announced }, requestUploads),
-    agent: storages,
-    folders,
-    signal,
-    log,
-    hold,
-    onProgress: (bytes) => meter.update(file, bytes),
-  });
-  return { output, file: file.file, sizeBytes, etags };
+  const content = item.content ?? (await fileContent(path));
+  const renew = () => requestTicket({ output, file, sizeBytes }, deps.requestUploads);
+  const onProgress = (bytes: number): void => deps.meter.update(item, bytes);
+  return { output, file, ...(await uploadContent({ content, ticket, renew, onProgress }, deps)) };
 }
 
 /** The failure of an output whose upload threw. */

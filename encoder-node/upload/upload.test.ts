@@ -55,7 +55,7 @@ it("connects to allowed addresses only, and fails at once otherwise", async () =
     [strict, origin.replace("127.0.0.1", "localhost")],
     [loopback, "http://169.254.169.254"],
   ] as const) {
-    await expect(upload(partsOf(host, CLIP.length), { agent: through })).rejects.toMatchObject({
+    await expect(upload(partsOf(host, CLIP.length), { storages: through })).rejects.toMatchObject({
       code: "node_failed",
       message: expect.stringContaining(`host \`${new URL(host).hostname}\` is not a public address`),
     });

@@ -19,9 +19,8 @@ import { storeInFolder } from "./store-in-folder.ts";
  */
 export type RequestUploads = (files: UploadsRequest["files"]) => Promise<UploadsAnswer>;
 
-/** Dependencies that all uploads of a task share. */
-export type UploadDeps = {
-  readonly requestUploads: RequestUploads;
+/** What the transfers of a task share. */
+export type TransferDeps = {
   /** A single agent for all uploads, so that they share connections. */
   readonly storages: Dispatcher;
   /** Folders for tickets that name a file in a folder; none by default. */
@@ -32,16 +31,13 @@ export type UploadDeps = {
   readonly hold?: StorageHold | undefined;
 };
 
+export type UploadDeps = TransferDeps & { readonly requestUploads: RequestUploads };
+
 export type Upload = {
   readonly content: Content;
   readonly ticket: Pick<UploadTicket, "parts">;
   /** Returns a ticket for the same parts with new signatures. */
   readonly renew: () => Promise<Pick<UploadTicket, "parts">>;
-  readonly agent: Dispatcher;
-  readonly folders?: NodeFolders | undefined;
-  readonly signal: AbortSignal;
-  readonly log: Logger;
-  readonly hold?: StorageHold | undefined;
   /** Receives the bytes of the file that were handed to the network; never decreases. */
   readonly onProgress?: ((bytesSent: number) => void) | undefined;
   readonly retryPolicy?: Partial<RetryPolicy> | undefined;
@@ -55,14 +51,17 @@ const PARALLEL_PARTS = 4;
  * Throws the first failure that retries cannot fix (see put-part.ts) after it stopped the other parts. Throws AppError
  * `node_failed` when the size of the content differs from the ticket. An abort rejects with the signal's reason.
  */
-export async function uploadContent(upload: Upload): Promise<{ etags: string[]; sizeBytes: number }> {
-  const { content, ticket, agent, signal, log, hold, retryPolicy } = upload;
+export async function uploadContent(
+  upload: Upload,
+  { storages: agent, folders = new Map(), signal, log, hold }: TransferDeps,
+): Promise<{ etags: string[]; sizeBytes: number }> {
+  const { content, ticket, retryPolicy } = upload;
   const signed = new Renewable<readonly UploadPart[]>(ticket.parts, () => renewedParts(upload));
   signal.throwIfAborted();
   const sizeBytes = checkSize(content, ticket.parts);
   const [first] = ticket.parts;
   if (first && isFolderUrl(first.url)) {
-    await storeInFolder(first.url, { ...upload, folders: upload.folders ?? new Map() });
+    await storeInFolder(first.url, { ...upload, folders, signal });
     return { etags: [""], sizeBytes };
   }
   const report = progressOf(upload);

@@ -45,8 +45,8 @@ export async function putScratch(
       onBytes(sent.reduce((sum, each) => sum + each, 0));
     };
     const renew = async () => ({ parts: (await sign({ puts: [{ name, sizeBytes: content.sizeBytes }] }, deps)).puts });
-    const upload = { content, ticket: { parts: [part] }, renew, agent: service.storages, signal, log, onProgress };
-    await uploadContent(upload).catch((error: unknown) => {
+    const upload = { content, ticket: { parts: [part] }, renew, onProgress };
+    await uploadContent(upload, { storages: service.storages, signal, log }).catch((error: unknown) => {
       signal.throwIfAborted();
       throw scratchFailure(error);
     });

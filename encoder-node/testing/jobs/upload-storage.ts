@@ -16,7 +16,7 @@ import { afterAll, afterEach, beforeAll } from "vitest";
 import type { UploadPart } from "#shared/protocol/uploads.ts";
 import { storageAgent } from "../../network/storage-agent.ts";
 import { fileContent } from "../../upload/content.ts";
-import { type Upload, uploadContent } from "../../upload/upload.ts";
+import { type TransferDeps, type Upload, uploadContent } from "../../upload/upload.ts";
 import { silentLog } from "../silent-log.ts";
 
 export const CLIP = Buffer.from(Uint8Array.from({ length: 6_000_001 }, (_, i) => (i * 2_654_435_761) >>> 11));
@@ -90,14 +90,14 @@ export function partsOf(origin: string, partBytes: number, sizeBytes = CLIP.leng
   }));
 }
 
-export const upload = async (parts: UploadPart[], options: Partial<Upload> = {}) =>
-  uploadContent({
-    content: await fileContent(clipPath),
-    ticket: { parts },
-    renew: async () => ({ parts }),
-    agent: loopback,
-    signal: new AbortController().signal,
-    log: silentLog,
-    retryPolicy: { retries: 4, backoff: { firstMs: 5, maxMs: 5 } },
-    ...options,
-  });
+export const upload = async (parts: UploadPart[], options: Partial<Upload & TransferDeps> = {}) =>
+  uploadContent(
+    {
+      content: await fileContent(clipPath),
+      ticket: { parts },
+      renew: async () => ({ parts }),
+      retryPolicy: { retries: 4, backoff: { firstMs: 5, maxMs: 5 } },
+      ...options,
+    },
+    { storages: loopback, signal: new AbortController().signal, log: silentLog, ...options },
+  );
