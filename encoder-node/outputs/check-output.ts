@@ -11,9 +11,7 @@ import type { NeededFrame, PlannedOutput } from "#shared/plan/outputs/output-pla
 import { type PlannedTrack, toleranceMs } from "#shared/plan/source/output-length.ts";
 import { ownLengthMs } from "#shared/plan/source/track-length.ts";
 import { DECODED_STEP_MS, DECODED_TIMES, lastDecodedMs } from "#shared/plan/thumbnails/decoded-times.ts";
-import type { Tool } from "../ffmpeg/discover/locate.ts";
-import type { Publication } from "../publish/publication.ts";
-import type { Publications } from "../publish/publisher.ts";
+import type { Publication, Publications } from "../publish/publication.ts";
 import { type MadeVideo, madeVideos } from "../quality/made-video.ts";
 import { readEnd } from "../run-files/open-file.ts";
 import type { RunFiles } from "../run-files/run-files.ts";
@@ -26,6 +24,7 @@ import {
   type MadeFile,
   madeFile,
   missingTrack,
+  type ProbeDeps,
   probeResult,
   uploadable,
 } from "../upload/made-file.ts";
@@ -69,19 +68,17 @@ export function withNote<Made extends MadeOutput | FailedOutput>(made: Made, not
   return { ...made, note: made.note === undefined ? note : `${made.note} ${note}` };
 }
 
-type CheckDeps = { readonly ffprobe: Tool; readonly signal: AbortSignal };
-
 /** Checks the files of an output, or the tracks of a stream. Returns a failure when they are not as planned. */
 export const checkOutput = async (
   planned: PlannedOutput,
   result: RunResult,
-  deps: CheckDeps,
+  deps: ProbeDeps,
 ): Promise<MadeOutput | FailedOutput> => withNote(await checkFiles(planned, result, deps), planned.note);
 
 async function checkFiles(
   planned: PlannedOutput,
   { specs, files: runFiles, publications, uploads }: RunResult,
-  deps: CheckDeps,
+  deps: ProbeDeps,
 ): Promise<MadeOutput | FailedOutput> {
   const { output, growing } = planned;
   const spec = specs.find(({ index }) => index === output);
@@ -179,7 +176,7 @@ type MadeTracks = { readonly path: string; readonly probe: MediaProbe };
 async function checkTrackEnds(
   planned: readonly PlannedTrack[],
   { path, probe }: MadeTracks,
-  { ffprobe, signal }: CheckDeps,
+  { ffprobe, signal }: ProbeDeps,
 ): Promise<void> {
   const doubtful = planned.filter((track) => !isLongEnough(track, statedEndMs(streamOf(track, probe), probe)));
   if (doubtful.length === 0) return;

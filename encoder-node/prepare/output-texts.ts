@@ -5,8 +5,7 @@ import { type ChosenText, outputTexts } from "#shared/plan/text/choose-texts.ts"
 import { readPath, type TextTrack, textTracks } from "#shared/plan/text/text-tracks.ts";
 import { err, ok, type Result } from "#shared/result.ts";
 import type { FailedOutput } from "../outputs/check-output.ts";
-import type { SubtitleFile } from "../publish/publication-options.ts";
-import { textIn } from "../publish/store-subtitles.ts";
+import { type SubtitleFile, textIn } from "../publish/store-package.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
 import type { TaskSource } from "../workspace/task-source.ts";
 import { fetchSubtitles, type TrackFile, usable } from "./fetch-subtitles.ts";

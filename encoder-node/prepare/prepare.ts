@@ -9,7 +9,7 @@ import type { AudioFile } from "#shared/plan/source/source-tracks.ts";
 import { ok } from "#shared/result.ts";
 import { type FailedOutput, type MadeOutput, withNote } from "../outputs/check-output.ts";
 import type { Encoded } from "../outputs/deliver-outputs.ts";
-import type { SubtitleFiles } from "../publish/publisher.ts";
+import type { SubtitleFiles } from "../publish/publication.ts";
 import { probeSmallFile } from "../source/probe/probe.ts";
 import { madeFile } from "../upload/made-file.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";

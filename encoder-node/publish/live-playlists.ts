@@ -9,10 +9,8 @@ import { inStreamFolder } from "../package/package-files.ts";
 import { endMs } from "../package/spans.ts";
 import { bytesContent } from "../upload/content.ts";
 import type { UploadDeps } from "../upload/upload.ts";
-import type { PublicationOptions } from "./publication-options.ts";
-import { storeSubtitles } from "./store-subtitles.ts";
-import type { PackageFeeds } from "./stream-feeds.ts";
-import { type StreamPackage, textsOf } from "./stream-package.ts";
+import { type StreamPackage, storeSubtitles, textsOf } from "./store-package.ts";
+import type { PackageFeeds, PublicationOptions } from "./stream-feeds.ts";
 import { type StreamFile, StreamStorage } from "./stream-storage.ts";
 import type { MadeTrack, TrackFeed } from "./track-feed.ts";
 

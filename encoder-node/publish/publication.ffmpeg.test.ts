@@ -16,7 +16,7 @@ import { type Respond, startTestStorage, type TestStorage } from "../testing/job
 import { makeHeldFfmpeg, releaseRuns } from "../testing/processes/held-ffmpeg.ts";
 import { silentLog } from "../testing/silent-log.ts";
 import { openPublication, type Publication, type PublicationDeps } from "./publication.ts";
-import type { PublicationOptions } from "./publication-options.ts";
+import type { PublicationOptions } from "./stream-feeds.ts";
 
 const storages = storageAgent("loopback");
 const FRAMES = 300;

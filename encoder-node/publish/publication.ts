@@ -1,23 +1,26 @@
 // Publishes a stream: uploads its segments while ffmpeg writes them, and all other files after ffmpeg has ended.
-import { AppError, type Failure, failureOf } from "#shared/errors.ts";
-import type { HttpStreamOutput, SegmentFormat } from "#shared/job/output-spec.ts";
-import { messageOf } from "#shared/log.ts";
+import type { OutputSpec } from "#shared/job/output-spec.ts";
+import { streamFolder } from "#shared/job/stream-files.ts";
+import type { PlannedOutput } from "#shared/plan/outputs/output-plan.ts";
 import type { PlannedTrack } from "#shared/plan/source/output-length.ts";
-import type { StreamProbes } from "#shared/protocol/reports.ts";
-import type { UploadedFile } from "#shared/protocol/uploads.ts";
-import { err, ok, type Result } from "#shared/result.ts";
-import type { Tool } from "../ffmpeg/discover/locate.ts";
+import type { Assignment } from "#shared/protocol/tasks.ts";
+import { err, type Result } from "#shared/result.ts";
 import { endMs, lastEndMs } from "../package/spans.ts";
-import { checkEnd, missingTrack, probeResult } from "../upload/made-file.ts";
+import type { RunFiles } from "../run-files/run-files.ts";
+import { checkEnd, missingTrack, type ProbeDeps } from "../upload/made-file.ts";
 import { followTracks } from "./follow-tracks.ts";
 import { type LiveDeps, openLivePlaylists } from "./live-playlists.ts";
-import { packageProbe } from "./package-probe.ts";
-import { type PublicationOptions, segmentFormatOf } from "./publication-options.ts";
-import { storeSubtitles } from "./store-subtitles.ts";
-import { openPackage, type PackageFeeds } from "./stream-feeds.ts";
-import { packageFiles, type SpriteSheet, type StreamPackage, spriteSheetsIn } from "./stream-package.ts";
-import { type StreamFile, StreamStorage } from "./stream-storage.ts";
-import type { MadeTrack, TrackFeed } from "./track-feed.ts";
+import {
+  type Published,
+  type SpriteSheet,
+  type SubtitleFile,
+  spriteSheetsIn,
+  storePackages,
+  storeSubtitles,
+} from "./store-package.ts";
+import { openPackages, type PublicationOptions } from "./stream-feeds.ts";
+import { StreamStorage } from "./stream-storage.ts";
+import type { TrackFeed } from "./track-feed.ts";
 
 export interface Publication {
   /** Aborts when the publication can no longer succeed, so that encoding for it can stop. */
@@ -38,9 +41,7 @@ export interface Publication {
   stop(): Promise<void>;
 }
 
-export type Published = { readonly files: UploadedFile[]; readonly packages: StreamProbes };
-
-export type PublicationDeps = LiveDeps & { readonly ffprobe: Tool };
+export type PublicationDeps = LiveDeps & ProbeDeps;
 
 /** Starts at once. Throws AppError `node_failed` when the spec lacks the key of an encrypted stream. */
 export function openPublication(options: PublicationOptions, deps: PublicationDeps): Publication {
@@ -83,13 +84,13 @@ export function openPublication(options: PublicationOptions, deps: PublicationDe
         spec,
         folder,
         variants,
-        tracks: madeBy(feeds),
+        tracks: feeds.flatMap((feed) => feed.made() ?? []),
       }));
       const texts = packaged.map((each) => ({ ...each, endMs: lastEndMs(each.tracks) }));
       const subtitles = await storeSubtitles(options.subtitles, texts, storage);
       if (!subtitles.ok) return subtitles;
       const rest = { subtitles: subtitles.value, thumbnails: thumbnails && { ...thumbnails, sheets } };
-      const published = await storeRest(
+      const published = await storePackages(
         packaged.map((each) => ({ ...each, ...rest })),
         storage,
       );
@@ -100,60 +101,6 @@ export function openPublication(options: PublicationOptions, deps: PublicationDe
     stop,
   };
 }
-
-const DEMUXERS = { mpegts: "mpegts", fmp4: "mov" } as const satisfies Record<SegmentFormat, string>;
-
-function openPackages(options: PublicationOptions, deps: PublicationDeps): PackageFeeds[] {
-  const { spec } = options;
-  const names = (["hls", "dash"] as const).filter((name) => spec[name] !== null);
-  return names.map((name) => {
-    const format = segmentFormatOf(spec, name);
-    return openPackage(name, options, {
-      key: name === "hls" ? keyOf(spec) : null,
-      probeFile: (path) => probeResult(path, deps, DEMUXERS[format]),
-    });
-  });
-}
-
-const madeBy = (feeds: readonly TrackFeed[]): MadeTrack[] => feeds.flatMap((feed) => feed.made() ?? []);
-
-function keyOf({ encryption }: HttpStreamOutput): Buffer | null {
-  if (!encryption) return null;
-  if (encryption.key === null) throw new AppError("node_failed", "The task lacks the encryption key of a stream");
-  return Buffer.from(encryption.key, "hex");
-}
-
-/** Stores the files that players open after all other files are stored. Returns them in the order of the packages. */
-async function storeRest(packages: readonly StreamPackage[], storage: StreamStorage): Promise<Result<Published>> {
-  const texts = await Promise.all(packages.map(packageFiles)).then(ok, (error: unknown) => err(playlistFailure(error)));
-  if (!texts.ok) return texts;
-  const files = texts.value;
-  const uploaded: UploadedFile[] = [];
-  const entries = files.flatMap((each) => each.entries);
-  const stages: StreamFile[][] = [
-    files.flatMap((each) => each.below),
-    entries.map((entry, at) => ({
-      ...entry,
-      onStored: (file) => {
-        uploaded[at] = file;
-      },
-    })),
-  ];
-  for (const stage of stages) {
-    storage.add(stage);
-    const failure = await storage.settled();
-    if (failure) return err(failure);
-  }
-  const probes = packages.map(({ name, tracks, variants }) => [name, packageProbe(name, tracks, variants)]);
-  return ok({ files: uploaded, packages: Object.fromEntries(probes) });
-}
-
-function playlistFailure(error: unknown): Failure {
-  if (error instanceof AppError) return failureOf(error);
-  return { code: "encoding_failed", message: `The playlists of the stream cannot be written: ${messageOf(error)}` };
-}
-
-// Compares the tracks of a stream with the plan. Pure.
 
 /** Throws AppError `encoding_failed` when a track of a package has no segments, or ends too early. */
 export function checkTracks(
@@ -166,4 +113,48 @@ export function checkTracks(
     const expected = planned.find((each) => each.kind === kind);
     if (expected) checkEnd(expected, endMs(track));
   }
+}
+
+// The publications of a task. Each run of ffmpeg starts new publications, each in its own folder.
+
+export interface Publisher {
+  /** Starts to publish the streams among these outputs, which ffmpeg will write. */
+  follow(outputs: readonly PlannedOutput[], files: RunFiles, subtitles: SubtitleFiles): Promise<Publications>;
+  /** Stops all publications. */
+  stop(): Promise<void>;
+}
+
+/** Publications by output. */
+export type Publications = ReadonlyMap<number, Publication>;
+/** The text tracks of each output. */
+export type SubtitleFiles = ReadonlyMap<number, readonly SubtitleFile[]>;
+
+/** `specs` are the outputs of the task. */
+export function openPublisher(
+  specs: readonly OutputSpec[],
+  deps: PublicationDeps & { readonly assignment: Assignment },
+): Publisher {
+  const started: Publication[] = [];
+  /** The number of publications by output. */
+  const runs = new Map<number, number>();
+  return {
+    async follow(outputs, files, subtitleFiles) {
+      const publications = new Map<number, Publication>();
+      for (const { stream, ...planned } of outputs) {
+        const spec = specs.find(({ index }) => index === planned.output);
+        if (!stream || spec?.type !== "httpstream") continue;
+        const subtitles = subtitleFiles.get(spec.index) ?? [];
+        const run = (runs.get(spec.index) ?? 0) + 1;
+        runs.set(spec.index, run);
+        const folder = streamFolder(deps.assignment.lease, run);
+        const publication = openPublication({ spec, planned: { ...planned, stream }, files, folder, subtitles }, deps);
+        started.push(publication);
+        publications.set(spec.index, publication);
+      }
+      return publications;
+    },
+    async stop() {
+      await Promise.all(started.map((publication) => publication.stop()));
+    },
+  };
 }

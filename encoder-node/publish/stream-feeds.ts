@@ -1,10 +1,25 @@
 // The tracks and variants of a package: separate tracks, or video and audio muxed in the same segments.
-import type { StreamTrack, StreamVariant } from "#shared/plan/streams/planned-stream.ts";
+import { AppError } from "#shared/errors.ts";
+import type { HttpStreamOutput, SegmentFormat } from "#shared/job/output-spec.ts";
+import type { PlannedOutput } from "#shared/plan/outputs/output-plan.ts";
+import type { PlannedStream, StreamTrack, StreamVariant } from "#shared/plan/streams/planned-stream.ts";
 import { muxedReader, sharedReaders } from "../package/muxed-reader.ts";
 import { inStreamFolder, segmentNumber } from "../package/package-files.ts";
 import { fmp4Reader, type TrackReader, tsReader } from "../package/track-reader.ts";
-import { type PackageName, type PublicationOptions, segmentFormatOf } from "./publication-options.ts";
+import type { RunFiles } from "../run-files/run-files.ts";
+import { type ProbeDeps, probeResult } from "../upload/made-file.ts";
+import { type PackageName, type SubtitleFile, segmentFormatOf } from "./store-package.ts";
 import { type FeedOptions, openFeed, type TrackFeed } from "./track-feed.ts";
+
+export type PublicationOptions = {
+  readonly spec: HttpStreamOutput;
+  readonly planned: PlannedOutput & { readonly stream: PlannedStream };
+  /** The files that ffmpeg writes. */
+  readonly files: RunFiles;
+  /** The stream's folder, below the folder of each package. */
+  readonly folder: string;
+  readonly subtitles: readonly SubtitleFile[];
+};
 
 export type PackageFeeds = {
   readonly name: PackageName;
@@ -13,8 +28,31 @@ export type PackageFeeds = {
   readonly feeds: readonly TrackFeed[];
 };
 
-/** Opens the tracks of a package, which ffmpeg writes now or later. */
-export function openPackage(
+const DEMUXERS = { mpegts: "mpegts", fmp4: "mov" } as const satisfies Record<SegmentFormat, string>;
+
+/**
+ * Opens the tracks of all packages, which ffmpeg writes now or later. Throws AppError `node_failed` when the spec lacks
+ * the key of an encrypted stream.
+ */
+export function openPackages(options: PublicationOptions, deps: ProbeDeps): PackageFeeds[] {
+  const { spec } = options;
+  const names = (["hls", "dash"] as const).filter((name) => spec[name] !== null);
+  return names.map((name) => {
+    const format = segmentFormatOf(spec, name);
+    return openPackage(name, options, {
+      key: name === "hls" ? keyOf(spec) : null,
+      probeFile: (path) => probeResult(path, deps, DEMUXERS[format]),
+    });
+  });
+}
+
+function keyOf({ encryption }: HttpStreamOutput): Buffer | null {
+  if (!encryption) return null;
+  if (encryption.key === null) throw new AppError("node_failed", "The task lacks the encryption key of a stream");
+  return Buffer.from(encryption.key, "hex");
+}
+
+function openPackage(
   name: PackageName,
   { spec, planned, files, folder }: PublicationOptions,
   { key, probeFile }: Pick<FeedOptions, "key" | "probeFile">,

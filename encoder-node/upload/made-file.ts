@@ -58,12 +58,10 @@ async function withIndexFirst({ path }: MadeFile, reservedBytes: number): Promis
 const UNREADABLE =
   "The result is not a readable file; the input may be damaged, or of a kind that this node's ffmpeg cannot decode";
 
+export type ProbeDeps = { readonly ffprobe: Tool; readonly signal: AbortSignal };
+
 /** Probes a file that ffmpeg made. Throws AppError `encoding_failed` where `probeFile` would blame the input. */
-export async function probeResult(
-  path: string,
-  { ffprobe, signal }: { readonly ffprobe: Tool; readonly signal: AbortSignal },
-  demuxer?: string,
-): Promise<MediaProbe> {
+export async function probeResult(path: string, { ffprobe, signal }: ProbeDeps, demuxer?: string): Promise<MediaProbe> {
   return readOwnFile(probeFile(ffprobe, path, signal, demuxer));
 }
 

@@ -10,7 +10,7 @@ import type { Encoded } from "../../outputs/deliver-outputs.ts";
 import type { EarlyUploads } from "../../outputs/early-uploads.ts";
 import type { Prepared } from "../../prepare/prepare.ts";
 import { type OnRuns, type RunFailure, runOn } from "../../prepare/run-planned.ts";
-import type { Publications, Publisher } from "../../publish/publisher.ts";
+import type { Publications, Publisher } from "../../publish/publication.ts";
 import { writeText } from "../../run-files/open-file.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";

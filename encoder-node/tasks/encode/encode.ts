@@ -7,7 +7,7 @@ import { type Encoded, openDelivery } from "../../outputs/deliver-outputs.ts";
 import { openEarlyUploads } from "../../outputs/early-uploads.ts";
 import { type Measure, type Prepared, prepare } from "../../prepare/prepare.ts";
 import { sourceTexts } from "../../prepare/read-texts.ts";
-import { openPublisher } from "../../publish/publisher.ts";
+import { openPublisher } from "../../publish/publication.ts";
 import { measureTracks, type OutputToMeasure } from "../../quality/measure-tracks.ts";
 import { qualityReport } from "../../quality/quality-report.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";

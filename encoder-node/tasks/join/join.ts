@@ -10,7 +10,7 @@ import { checkOutput, type RunResult } from "../../outputs/check-output.ts";
 import { type Encoded, openDelivery } from "../../outputs/deliver-outputs.ts";
 import { prepare } from "../../prepare/prepare.ts";
 import { type OnRuns, type RunFailure, runAll } from "../../prepare/run-planned.ts";
-import { openPublisher, type Publisher } from "../../publish/publisher.ts";
+import { openPublisher, type Publisher } from "../../publish/publication.ts";
 import { qualityReport } from "../../quality/quality-report.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
 import { trackKey } from "../../workspace/fetch-tracks.ts";

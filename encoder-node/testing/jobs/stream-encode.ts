@@ -8,7 +8,7 @@ import { specOf } from "#shared/testing/output-specs.ts";
 import { locateFfmpeg } from "../../ffmpeg/discover/locate.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
 import type { CommandResult } from "../../ffmpeg/run-tool.ts";
-import type { PublicationOptions } from "../../publish/publication-options.ts";
+import type { PublicationOptions } from "../../publish/stream-feeds.ts";
 import { probeFile } from "../../source/probe/probe.ts";
 
 export const tools = await locateFfmpeg(process.env);
