@@ -1,41 +1,22 @@
 // The leases of this node. Each lease takes a slot, runs, reports, and gives the slot back.
 import type { Failure } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
-import { type Logger, messageOf } from "#shared/log.ts";
+import { messageOf } from "#shared/log.ts";
 import { traceFields } from "#shared/network/trace-context.ts";
 import type { CommandReport } from "#shared/protocol/commands.ts";
-import type { TaskOutcome, TaskStage } from "#shared/protocol/frames.ts";
-import type { OutputReport } from "#shared/protocol/reports.ts";
 import type { Assignment, RunningLease } from "#shared/protocol/tasks.ts";
 import type { HeldLeases } from "../link/held-leases.ts";
-import type { Report, Reports } from "../link/reports.ts";
-import { StorageHold } from "../upload/retry-policy.ts";
 import { workingOn } from "../watchdog/current-lease.ts";
 import { CommandLog } from "../workspace/command-log.ts";
-import type { ProgressBoard } from "../workspace/progress.ts";
-import { UPLOAD_DISK_BYTES, type UploadSlots } from "../workspace/slots.ts";
-import type { TaskDeps, WaitForOthers } from "../workspace/task-deps.ts";
+import type { WaitForOthers } from "../workspace/task-deps.ts";
 import { canFinish, type WorkDone } from "./finish-in-time.ts";
-import { freedSlots, HeldSlot, type HeldSlotDeps } from "./held-slot.ts";
-import { runTask, type StopReason } from "./run-task.ts";
-
-/** The part of a task's deps that belongs to its lease alone. */
-export type LeaseDeps = Pick<
-  TaskDeps,
-  "assignment" | "signal" | "progress" | "playable" | "commands" | "report" | "releaseSlot" | "waiting" | "hold"
->;
+import { freedSlots, HeldSlot, type LeaseRunDeps, type NoteProgress, runLease } from "./run-lease.ts";
+import type { StopReason } from "./run-task.ts";
 
 /** Dependencies of the leases on the node. */
-export interface LeasesDeps extends HeldSlotDeps {
-  readonly uploads: UploadSlots;
-  /** The leases that hold outputs, because their storage is unreachable. */
-  readonly holding: Set<LeaseId>;
-  readonly board: ProgressBoard;
-  readonly reports: Reports;
+export interface LeasesDeps extends LeaseRunDeps {
   /** Keeps the leases until they end. */
   readonly held: Pick<HeldLeases, "add" | "remove">;
-  readonly log: Logger;
-  taskDeps(own: LeaseDeps): TaskDeps;
 }
 
 type Running = {
@@ -45,14 +26,10 @@ type Running = {
   readonly commands: CommandLog;
   readonly done: Promise<unknown>;
 };
-type NoteProgress = (stage: TaskStage, fraction: number) => void;
 type Start = (signal: AbortSignal, note: NoteProgress, commands: CommandLog) => Promise<unknown>;
 
 /** Interval at which a node checks which work it can finish before its machine is taken away. */
 const CHECK_EVERY_MS = 1000;
-
-/** Maximum number of leases that hold outputs without a slot. Further leases keep theirs: their files fill the disk. */
-const MAX_HOLDING = 32;
 
 const DRAINING: Failure = { code: "node_lost", message: "The node is about to stop and accepts no new work" };
 
@@ -164,80 +141,6 @@ export class Leases {
         void held.remove(lease);
       });
     this.#leases.set(lease, { assignment, work, abort, commands, done });
-  }
-}
-
-type LeaseRun = {
-  readonly assignment: Assignment;
-  readonly slot: HeldSlot;
-  readonly waiting: WaitForOthers;
-  readonly commands: CommandLog;
-};
-
-/** Runs a lease from its taken slot to the report. The slot may be given back long before the end. */
-async function runLease(
-  { assignment, slot, waiting, commands }: LeaseRun,
-  signal: AbortSignal,
-  note: NoteProgress,
-  deps: LeasesDeps,
-): Promise<void> {
-  const { board, reports, uploads, holding } = deps;
-  const { lease, token } = assignment;
-  const log = deps.log.child({ lease, ...traceFields(assignment.trace) });
-  const end = new AbortController();
-  const held = new AbortController();
-  let releaseUploadSlot: (() => void) | null = null;
-  let last: Parameters<TaskDeps["progress"]> = ["transferring", 0];
-  // Stopped work may still report progress for a short time. That would keep the lease on the board forever.
-  const progress: TaskDeps["progress"] = (...latest) => {
-    if (end.signal.aborted) return;
-    last = latest;
-    const [stage, fraction, rate] = latest;
-    note(stage, fraction);
-    board.update(lease, token, stage === "uploading" && hold.isHolding ? "holding" : stage, fraction, rate);
-  };
-  const hold = new StorageHold({
-    log,
-    changed(isHolding) {
-      if (!isHolding) holding.delete(lease);
-      else if (holding.size < MAX_HOLDING && (deps.disk()?.free ?? UPLOAD_DISK_BYTES) >= UPLOAD_DISK_BYTES) {
-        // Other work needs the slot.
-        holding.add(lease);
-        held.abort();
-        releaseUploadSlot?.();
-      }
-      progress(...last);
-    },
-  });
-  const playable: TaskDeps["playable"] = (stream) => {
-    if (!end.signal.aborted) board.playable(lease, stream);
-  };
-  const moveToUploadSlot = async (): Promise<void> => {
-    const uploadSlot = await uploads.acquire(AbortSignal.any([end.signal, held.signal])).catch(() => null);
-    if (end.signal.aborted || held.signal.aborted) uploadSlot?.();
-    if (end.signal.aborted) return;
-    releaseUploadSlot = uploadSlot;
-    log.debug("encode slot released");
-    slot.giveBack();
-  };
-  const report = (outputs: OutputReport[]): Promise<boolean> =>
-    reports.send({ lease, verb: "outputs", body: { token, outputs } });
-  const releaseSlot = (): void => void moveToUploadSlot();
-  progress("transferring", 0);
-  let outcome: TaskOutcome = "failed";
-  try {
-    const taskFields = { assignment, signal, progress, playable, commands, report, releaseSlot, waiting, hold };
-    outcome = await runTask(deps.taskDeps(taskFields), {
-      ...reports,
-      send: (last: Report) => reports.send(last, slot.with(last)),
-    });
-  } finally {
-    end.abort();
-    board.remove(lease);
-    holding.delete(lease);
-    (releaseUploadSlot as (() => void) | null)?.();
-    slot.end(outcome);
-    log.debug("lease ended");
   }
 }
 

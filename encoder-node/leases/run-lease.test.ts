@@ -4,7 +4,7 @@ import type { NodeFrame } from "#shared/protocol/frames.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { Report } from "../link/reports.ts";
 import { createSlots } from "../workspace/slots.ts";
-import { HeldSlot } from "./held-slot.ts";
+import { HeldSlot } from "./run-lease.ts";
 
 const LEASE = leaseId("AAAAAAAAAAAAAA" as never, "chunk-1", 1);
 

@@ -257,7 +257,7 @@ export class SimulatedNode implements LinkOwner {
     return { offered: { inspect: 0, encode: 0, [slotClass]: isFreed ? 0 : 1 }, released: [lease] };
   }
 
-  /** Same as in encoder-node/leases/held-slot.ts. */
+  /** Same as in encoder-node/leases/run-lease.ts. */
   #slotWith(running: Running, verb: string): SlotReturn | undefined {
     if (verb !== "complete" || running.slotClass !== "encode") return undefined;
     return {
