@@ -21,9 +21,9 @@ import { folderUrl } from "#shared/job/folder-url.ts";
 import { fileFolder } from "../../test/fixtures.ts";
 import { bytesContent, type Content } from "../upload/content.ts";
 import { checkFolder, storeInFolder } from "../upload/store-in-folder.ts";
-import { linkSource } from "./link-source.ts";
 import { type NodeFolders, openFolders, parseFolderOption } from "./node-folders.ts";
 import { inParent } from "./open-below.ts";
+import { linkSource } from "./open-source.ts";
 import { removeLeft } from "./temporary-files.ts";
 
 const run = promisify(execFile);

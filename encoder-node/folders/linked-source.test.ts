@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 vi.resetModules();
 const { findIsolation } = await import("../ffmpeg/sandbox/isolation.ts");
 const { runCommand } = await import("../ffmpeg/run-command.ts");
-const { linkSource } = await import("./link-source.ts");
+const { linkSource } = await import("./open-source.ts");
 const { openFolders } = await import("./node-folders.ts");
 const { sandbox } = await findIsolation();
 

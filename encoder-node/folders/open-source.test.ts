@@ -6,9 +6,8 @@ import { AppError } from "#shared/errors.ts";
 import { emptiedFolder } from "../../test/fixtures.ts";
 import { readIsoFileType } from "../source/probe/iso-file-type.ts";
 import { explainNotMedia } from "../source/probe/not-media.ts";
-import { type LinkedSource, linkSource } from "./link-source.ts";
 import { openFolders } from "./node-folders.ts";
-import { readStart } from "./open-source.ts";
+import { type LinkedSource, linkSource, readStart } from "./open-source.ts";
 
 const base = emptiedFolder();
 let source: LinkedSource;

@@ -16,7 +16,7 @@ import { type MadeVideo, madeVideos } from "../quality/made-video.ts";
 import { readEnd } from "../run-files/open-file.ts";
 import type { RunFiles } from "../run-files/run-files.ts";
 import { probeSmallFile } from "../source/probe/probe.ts";
-import { packetEndsMs } from "../source/probe/probe-end.ts";
+import { packetEndsMs } from "../source/probe/read-packets.ts";
 import type { EarlyUpload } from "../upload/early-upload.ts";
 import {
   checkEnd,

@@ -11,7 +11,7 @@ import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
 import { chooseTracks, type SourceTracks } from "#shared/plan/source/source-tracks.ts";
 import type { LocatedSource, TaskOf } from "#shared/protocol/tasks.ts";
 import type { LoopbackNetwork } from "../ffmpeg/sandbox/loopback-network.ts";
-import { linkSource } from "../folders/link-source.ts";
+import { linkSource } from "../folders/open-source.ts";
 import { isWorthRanges } from "../source/fetch/slow-transfer.ts";
 import type { SourceFile } from "../source/fetch/source-file.ts";
 import type { SecretHeaders } from "../source/fetch/source-request.ts";

@@ -7,8 +7,7 @@ import { chooseTracks, usedStreams } from "#shared/plan/source/source-tracks.ts"
 import { ownLengthMs } from "#shared/plan/source/track-length.ts";
 import type { Tool } from "../../ffmpeg/discover/locate.ts";
 import type { LocalFile } from "../frame-index/run-packet-listing.ts";
-import { ALL_MS } from "./probe-end.ts";
-import { type PacketReading, readPackets, type SourceFile, type StreamPackets } from "./read-packets.ts";
+import { ALL_MS, type PacketReading, readPackets, type SourceFile, type StreamPackets } from "./read-packets.ts";
 
 /** Elementary video streams: their packets have no timestamps. */
 const WITHOUT_TIMES = new Set(["h264", "hevc", "m4v", "mpegvideo"]);

@@ -4,7 +4,7 @@ import { fileFolder } from "../../../test/fixtures.ts";
 import { locateFfmpeg } from "../../ffmpeg/discover/locate.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
 import { SLOW } from "../../testing/few.ts";
-import { packetEndsMs } from "./probe-end.ts";
+import { packetEndsMs } from "./read-packets.ts";
 
 const { ffmpeg, ffprobe } = await locateFfmpeg(process.env);
 const { signal } = new AbortController();

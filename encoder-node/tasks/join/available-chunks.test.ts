@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { availableChunks, type JoinChunk, type JoinTask } from "./available-chunks.ts";
+import { availableChunks } from "./join.ts";
+import type { JoinChunk, JoinTask } from "./join-tracks.ts";
 
 const chunk = (index: number, isDone = true): JoinChunk => {
   const name = `chunk-${index}-1/0-v.mp4`;

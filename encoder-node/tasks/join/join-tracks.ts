@@ -8,6 +8,7 @@ import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
 import { planAudio } from "#shared/plan/tasks/plan-audio.ts";
 import { type ChunkTrack, planChunk } from "#shared/plan/tasks/plan-chunk.ts";
 import type { ScratchTrack } from "#shared/protocol/scratch.ts";
+import type { TaskOf } from "#shared/protocol/tasks.ts";
 import type { TrackQuality } from "../../quality/quality-report.ts";
 import { probeResult } from "../../upload/made-file.ts";
 import { fetchChunks, trackKey } from "../../workspace/fetch-tracks.ts";
@@ -15,8 +16,10 @@ import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { isOtherFile } from "../audio.ts";
 import { type ChunkFacts, readChunkFacts } from "../chunk/chunk-file.ts";
 import { isMeasured, readChunkQuality } from "../chunk/chunk-quality.ts";
-import { availableChunks, type JoinChunk, type JoinTask } from "./available-chunks.ts";
 import { type JoinedTrack, openJoinedTrack } from "./join-track.ts";
+
+export type JoinTask = TaskOf<"join">;
+export type JoinChunk = JoinTask["chunks"][number];
 
 /** A chunk of a track, as planned and as encoded. */
 export type JoinedChunk = {
@@ -40,6 +43,8 @@ export type JoinedTracks = {
 
 export type TracksWork = {
   readonly task: JoinTask;
+  /** All chunks of the task in time order, as they become available. */
+  readonly chunks: AsyncIterable<readonly JoinChunk[]>;
   /** The outputs of the task that are made. */
   readonly outputs: readonly OutputSpec[];
   /** Folder for the tracks, under their planned names; they grow there. Runs do not write here. */
@@ -116,7 +121,7 @@ async function fetchAll(work: TracksWork, { plannedOf, onChunk }: Taking, deps: 
     outputs.some(({ index }) => index === stored.output),
   );
   let done = 0;
-  for await (const some of availableChunks(task, deps)) {
+  for await (const some of work.chunks) {
     const video = some.flatMap((chunk) => storedTracks(chunk, task, outputs));
     for (const { scratch, planned } of video) plannedOf.set(scratch, planned);
     const chunks = [...others, ...video.map(({ scratch }) => scratch)];

@@ -1,11 +1,12 @@
 // The task `join`: join the chunks of a video, add the audio, and upload the outputs.
 import { rename } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { AppError } from "#shared/errors.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import type { PlannedCommand } from "#shared/plan/outputs/output-plan.ts";
 import { planJoin } from "#shared/plan/tasks/plan-join.ts";
 import type { ChunkBoundaryCheck } from "#shared/protocol/chunks.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
-import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { checkOutput, type RunResult } from "../../outputs/check-output.ts";
 import { type Encoded, openDelivery } from "../../outputs/deliver-outputs.ts";
 import { prepare } from "../../prepare/prepare.ts";
@@ -20,11 +21,17 @@ import { inWorkspace, taskSource } from "../../workspace/task-source.ts";
 import { timestampErrorUs } from "../chunk/chunk-file.ts";
 import { mergeQualities } from "../chunk/chunk-quality.ts";
 import { storedTexts } from "../texts.ts";
-import { isGrowing } from "./available-chunks.ts";
 import { earlyRuns } from "./growing-run.ts";
-import { endMs, type JoinedChunk, type JoinedTracks, joinTracks } from "./join-tracks.ts";
+import {
+  endMs,
+  type JoinChunk,
+  type JoinedChunk,
+  type JoinedTracks,
+  type JoinTask,
+  joinTracks,
+} from "./join-tracks.ts";
 
-export function join(task: TaskOf<"join">, deps: TaskDeps): Promise<TaskResult> {
+export function join(task: JoinTask, deps: TaskDeps): Promise<TaskResult> {
   return inWorkspace(deps.workFolder, async (folder) => {
     const publisher = openPublisher(task.outputs, deps);
     // Only the end of the task shows if the video is complete, so no output is reported earlier.
@@ -48,7 +55,7 @@ function withQuality(report: Encoded, { qualities }: JoinedTracks): Encoded {
     : report;
 }
 
-type JoinWork = { readonly task: TaskOf<"join">; readonly folder: string; readonly publisher: Publisher };
+type JoinWork = { readonly task: JoinTask; readonly folder: string; readonly publisher: Publisher };
 type Joined = { readonly tracks: JoinedTracks; readonly encoded: readonly Encoded[] };
 
 async function joinOutputs({ task, folder, publisher }: JoinWork, deps: TaskDeps): Promise<Joined> {
@@ -72,7 +79,14 @@ async function joinOutputs({ task, folder, publisher }: JoinWork, deps: TaskDeps
   );
   const early = earlyRuns(growing ? commands : [], files, deps);
   try {
-    const joining = { task, outputs, folder: files.folder, chunkFolder: folder, onBegun: early.start };
+    const joining = {
+      task,
+      chunks: availableChunks(task, deps),
+      outputs,
+      folder: files.folder,
+      chunkFolder: folder,
+      onBegun: early.start,
+    };
     const tracks = await joinTracks(joining, deps);
     early.complete();
     for (const [at, command] of commands.entries()) {
@@ -100,6 +114,49 @@ async function finishOutput(
   if (!failed) return Promise.all(outputs.map((planned) => checkOutput(planned, result, deps)));
   await Promise.all(outputs.map(({ output }) => result.publications.get(output)?.stop()));
   return outputs.map(({ output }) => ({ output, failure: failed.failure }));
+}
+
+// The chunks of a join, as they become available. A stream that is played while it is encoded is joined from its first
+// chunk on.
+
+/** Interval of requests for further chunks. Each chunk lasts tens of seconds. */
+const ASK_EVERY_MS = 2000;
+
+const isAvailable = ({ tracks }: JoinChunk): boolean => tracks.length > 0;
+
+/** True if chunks of a task are still encoded. */
+export const isGrowing = ({ chunks }: JoinTask): boolean => !chunks.every(isAvailable);
+
+type ChunksDeps = Pick<TaskDeps, "requestChunks" | "waiting" | "signal">;
+
+/**
+ * Yields all chunks without gaps, as many at a time as are available. The task has no slot while it waits. Throws
+ * AppError `node_busy` when it may not wait on this node, and as `requestChunks` does.
+ */
+export async function* availableChunks(task: JoinTask, deps: ChunksDeps): AsyncGenerator<readonly JoinChunk[]> {
+  const { waiting, signal } = deps;
+  if (isGrowing(task) && !waiting.begin()) {
+    throw new AppError("node_busy", "The encoder node cannot wait for the chunks of another video");
+  }
+  let chunks: readonly JoinChunk[] = task.chunks;
+  for (let next = 0; next < chunks.length; ) {
+    const missing = chunks.findIndex((chunk, at) => at >= next && !isAvailable(chunk));
+    const end = missing < 0 ? chunks.length : missing;
+    if (end === chunks.length) waiting.end();
+    if (end > next) yield chunks.slice(next, end);
+    else await sleep(ASK_EVERY_MS, undefined, { signal });
+    next = end;
+    if (next < chunks.length) chunks = await withMore(chunks, next, deps);
+  }
+}
+
+async function withMore(
+  chunks: readonly JoinChunk[],
+  from: number,
+  { requestChunks }: ChunksDeps,
+): Promise<readonly JoinChunk[]> {
+  const more = await requestChunks(from);
+  return chunks.map((chunk, at) => ({ ...chunk, tracks: more[at - from] ?? chunk.tracks }));
 }
 
 // Compares a joined video with its plan at the chunk boundaries. Pure.

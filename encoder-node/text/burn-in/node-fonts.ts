@@ -1,9 +1,11 @@
 // The fonts of this node: the packaged ones, and the files in the operator's folder.
-import { open, readdir } from "node:fs/promises";
+import { open, readdir, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { extname, join } from "node:path";
+import { AppError } from "#shared/errors.ts";
 import { MAX_FONTS } from "#shared/protocol/capabilities.ts";
-import { type Font, readFont } from "./font-file.ts";
+import type { AssScript } from "../ass/ass-script.ts";
+import { type Font, glyphsIn, readFont } from "./font-file.ts";
 
 /** A font file on this node's disk. */
 export type FontFile = Font & { readonly path: string };
@@ -70,3 +72,34 @@ export async function readFontFile(path: string): Promise<Font | null> {
     await file.close();
   }
 }
+
+// Captions with letters that no font has would be rows of boxes.
+
+/** Letters beyond ASCII. Fonts lack many symbols, and captions without them can be read. */
+const LETTER = /[^\P{L}\p{ASCII}]/gu;
+/** In a message. */
+const MAX_NAMED = 5;
+
+/** Throws AppError `subtitle_failed` if a script has letters that none of the fonts has. */
+export async function checkLetters({ events }: AssScript, fonts: readonly FontFile[]): Promise<void> {
+  let missing = [...new Set(events.flatMap(({ text }) => text.match(LETTER) ?? []))];
+  for (const { path } of fonts) {
+    if (missing.length === 0) return;
+    const hasGlyph = glyphsIn(await readFile(path));
+    missing = missing.filter((letter) => !isDrawn(letter, hasGlyph));
+  }
+  if (missing.length === 0) return;
+  const named = missing.slice(0, MAX_NAMED).map((letter) => `${letter} (${codeOf(letter)})`);
+  const rest = missing.length > MAX_NAMED ? ` and ${missing.length - MAX_NAMED} more` : "";
+  throw new AppError(
+    "subtitle_failed",
+    `no font has ${named.join(", ")}${rest}; name a font in \`font\` that has them`,
+  );
+}
+
+/** The shaper composes letters that a font lacks from their parts. */
+const isDrawn = (letter: string, hasGlyph: (codePoint: number) => boolean): boolean =>
+  [letter, letter.normalize("NFD")].some((text) => [...text].every((part) => hasGlyph(part.codePointAt(0) ?? 0)));
+
+const codeOf = (letter: string): string =>
+  `U+${(letter.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
