@@ -14,7 +14,6 @@ import type { LoopbackNetwork } from "../ffmpeg/sandbox/loopback-network.ts";
 import { linkSource } from "../folders/open-source.ts";
 import { isWorthRanges } from "../source/fetch/slow-transfer.ts";
 import type { SourceFile } from "../source/fetch/source-file.ts";
-import type { SecretHeaders } from "../source/fetch/source-request.ts";
 import { RANGE_INPUT_OPTIONS, type RangeInput } from "../source/ranges/range-proxy.ts";
 import { scratchUrls } from "./scratch.ts";
 import type { AcquireOptions, HeldFile, HeldSource, LocateSource, OpenOptions } from "./source-cache.ts";
@@ -51,15 +50,13 @@ export async function inWorkspace<Value>(parent: string, work: (folder: string) 
 /** A retried job fetches its source again. */
 const keyOf = ({ assignment: { jobId, round } }: TaskDeps): string => `${jobId}-${round}`;
 
-type Located = { readonly sourceUrl: string; readonly sourceHeaders?: SecretHeaders | undefined };
-
-function optionsOf({ sourceUrl: url, sourceHeaders: secretHeaders }: Located, deps: TaskDeps): OpenOptions {
+function optionsOf({ sourceUrl: url, sourceHeaders: secretHeaders }: LocatedSource, deps: TaskDeps): OpenOptions {
   const pieces = [{ url, secretHeaders, sizeBytes: null }];
   return { locate: async () => pieces, allow: deps.allowSource, maxBytes: deps.maxSourceBytes };
 }
 
 /** The file of the job's source, as far as it has arrived. */
-export const openSource = (located: Located, deps: TaskDeps): Promise<HeldFile> =>
+export const openSource = (located: LocatedSource, deps: TaskDeps): Promise<HeldFile> =>
   deps.sources.open(keyOf(deps), optionsOf(located, deps));
 
 /**

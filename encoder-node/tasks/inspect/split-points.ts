@@ -11,7 +11,6 @@ import { MAX_VALIDATOR_CHARS, type RangedSource } from "#shared/protocol/scratch
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { mapLimitedOrAbort } from "../../async/in-parallel.ts";
 import type { SourceFile } from "../../source/fetch/source-file.ts";
-import type { SecretHeaders } from "../../source/fetch/source-request.ts";
 import { readFrameIndex } from "../../source/frame-index/frame-index.ts";
 import type { LocalFile } from "../../source/frame-index/run-packet-listing.ts";
 import { rangeContent } from "../../upload/content.ts";
@@ -22,10 +21,8 @@ import { openSource } from "../../workspace/task-source.ts";
 /** A source on this node's disk, or its outline. */
 export type InspectedSource = LocalFile & {
   readonly probe: MediaProbe;
-  readonly url: string;
-  readonly secretHeaders?: SecretHeaders | undefined;
   /** The place where the source can be read by ranges, if known. */
-  readonly origin?: RangedSource;
+  readonly origin: RangedSource | undefined;
 };
 
 const MAX_REASON_CHARS = 300;
@@ -39,7 +36,7 @@ const MAX_REPORT_BYTES = 900_000;
  */
 export async function findSplitPoints(
   source: InspectedSource,
-  { readOrigin }: NonNullable<TaskOf<"inspect">["chunking"]>,
+  task: TaskOf<"inspect">,
   deps: TaskDeps,
 ): Promise<Chunking> {
   try {
@@ -49,7 +46,8 @@ export async function findSplitPoints(
       throw notChunkable("it is too long, or its metadata is too large");
     }
     const ranged =
-      (readOrigin ? (source.origin ?? (await originSource(source, deps))) : null) ?? (await copiedSource(source, deps));
+      (task.chunking?.readOrigin ? (source.origin ?? (await originSource(source, task, deps))) : null) ??
+      (await copiedSource(source, deps));
     return { ok: true, source: ranged, ...facts, splitPoints: packed };
   } catch (error) {
     deps.signal.throwIfAborted();
@@ -63,6 +61,10 @@ export async function findSplitPoints(
     };
   }
 }
+
+/** Waits for a slot to probe, and traces the work. */
+export const probing = <Value>({ withProbeSlot, trace }: TaskDeps, work: () => Promise<Value>): Promise<Value> =>
+  withProbeSlot(() => trace.step("probe", work));
 
 /** Codes of errors after which the work is no longer needed. */
 const UNWANTED: ReadonlySet<string> = new Set(["lease_superseded", "cancelled"]);
@@ -80,9 +82,7 @@ async function readChunkableSource({ probe, ...source }: InspectedSource, deps: 
   const track = chooseTracks(probe).video;
   if (!track) throw notChunkable("it has no video track");
   if (track.startsWithOldFrames) throw notChunkable("its first frames precede the start of the timeline");
-  const reading = await deps.withProbeSlot(() =>
-    deps.trace.step("probe", () => readFrameIndex(ffprobe, local, track.streamIndex, signal)),
-  );
+  const reading = await probing(deps, () => readFrameIndex(ffprobe, local, track.streamIndex, signal));
   if (!reading.ok) throw notChunkable(reading.error);
   const chunkable = chunkableSource(reading.value, probe);
   if (chunkable.endUs - chunkable.startUs <= MIN_CHUNKED_MS * 1000) {
@@ -94,11 +94,12 @@ async function readChunkableSource({ probe, ...source }: InspectedSource, deps: 
 
 /** Null when the host supports no range requests, identifies no versions, or now serves another file. */
 async function originSource(
-  { path, url: sourceUrl, secretHeaders: sourceHeaders }: InspectedSource,
+  { path }: InspectedSource,
+  task: TaskOf<"inspect">,
   deps: TaskDeps,
 ): Promise<RangedSource | null> {
   const { size } = await stat(path);
-  const { file, release } = await openSource({ sourceUrl, sourceHeaders }, deps);
+  const { file, release } = await openSource(task, deps);
   try {
     const hasRanges = await file.askForRanges(deps.signal).catch(() => false);
     deps.signal.throwIfAborted();
