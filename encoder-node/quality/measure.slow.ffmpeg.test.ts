@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import { isEncodedVideo } from "#shared/plan/outputs/plan-file.ts";
 import { summarizeQuality } from "#shared/plan/quality/summarize-quality.ts";
+import type { Result } from "#shared/result.ts";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
 import { fileFolder } from "../../test/fixtures.ts";
 import { probeSource } from "../source/probe/probe-source.ts";
@@ -14,7 +15,7 @@ import { silentLog } from "../testing/silent-log.ts";
 import { clipsOfFile } from "../testing/workshop-of-file.ts";
 import { NO_TRACE } from "../tracing/task-trace.ts";
 import { taskSource } from "../workspace/task-source.ts";
-import { type MeasuredVideo, type MeasureRequest, measureQualities, measureQuality } from "./measure.ts";
+import { type MeasuredVideo, type MeasureRequest, measureQualities } from "./measure.ts";
 import { measureTracks } from "./measure-tracks.ts";
 
 const X264 = "-c:v libx264 -preset ultrafast -qp 0";
@@ -59,9 +60,16 @@ async function madeOf(source: string, request: OutputOptions, file?: string): Pr
 }
 
 async function measured(...request: Parameters<typeof madeOf>): Promise<MeasuredVideo> {
-  const result = await measureQuality(await madeOf(...request), { ...deps, folder });
+  const result = await measuredAlone(await madeOf(...request));
   if (!result.ok) throw new Error(result.error.message);
   return result.value;
+}
+
+async function measuredAlone(request: MeasureRequest): Promise<Result<MeasuredVideo>> {
+  const results = await measureQualities([request], { ...deps, folder });
+  const [result] = results.ok ? results.value : [results];
+  if (!result) throw new Error("Nothing was measured");
+  return result;
 }
 
 async function all<Value>(values: AsyncIterable<Value>): Promise<Value[]> {
@@ -106,9 +114,9 @@ test("measures several videos at once with the same figures as each video alone"
   const requests: MeasureRequest[] = [];
   for (const format of formats) requests.push(await madeOf("ntsc.mp4", { format }));
   const together = await measureQualities(requests, { ...deps, folder });
-  const alone = [];
-  for (const request of requests) alone.push(await measureQuality(request, { ...deps, folder }));
-  expect(together).toEqual({ ok: true, value: alone });
+  const separate = [];
+  for (const request of requests) separate.push(await measuredAlone(request));
+  expect(together).toEqual({ ok: true, value: separate });
 });
 
 test("a broken video does not hide the others", async () => {

@@ -47,20 +47,10 @@ export type MeasureDeps = Pick<TaskDeps, "ffmpeg" | "capabilities" | "log" | "si
 const STALL_MS = 300_000;
 
 /**
- * Measures a made file, in the sandbox and within the limits of all runs. Fails if the node's ffmpeg lacks libvmaf, if
- * ffmpeg fails, or if its frames cannot be paired with the source's frames. Throws when the signal aborts.
- */
-export async function measureQuality(request: MeasureRequest, deps: MeasureDeps): Promise<Result<MeasuredVideo>> {
-  const measured = await measureQualities([request], deps);
-  if (!measured.ok) return measured;
-  const [result] = measured.value;
-  if (!result) throw new Error("Nothing was measured");
-  return result;
-}
-
-/**
- * Measures made files that start at the same position of a source, and decodes that source once. Fails if all of them
- * fail. Otherwise each file has its own result, in the order of the requests. Throws when the signal aborts.
+ * Measures made files that start at the same position of a source, and decodes that source once, in the sandbox and
+ * within the limits of all runs. Fails if the node's ffmpeg lacks libvmaf, or if ffmpeg fails. Otherwise each file has
+ * its own result, in the order of the requests: a file fails if its frames cannot be paired with the source's frames.
+ * Throws when the signal aborts.
  */
 export async function measureQualities(
   requests: readonly MeasureRequest[],
