@@ -6,7 +6,7 @@ import { specOf } from "#shared/testing/output-specs.ts";
 import { fileFolder } from "../../test/fixtures.ts";
 import { makeClip, tested } from "../testing/plan-runs.ts";
 import { closeServers, serve } from "../testing/range-server.ts";
-import { type FetchedAudio, fetchAudio } from "./fetch-extra.ts";
+import { fetchAudio } from "./fetch-extra.ts";
 
 const folder = fileFolder();
 let origin = "";
@@ -28,38 +28,38 @@ afterAll(async () => {
   closeServers();
 });
 
-async function fetched(names: readonly string[], allow: "none" | "loopback" = "loopback"): Promise<FetchedAudio> {
-  const audio = names.map((name) => ({ url: `${origin}/${name}` }));
-  const outputs = [0, 1].map((index) => specOf({ format: "mp4", params: { audio } }, index));
+async function fetched(names: readonly string[], allowPrivate: "none" | "loopback" = "loopback") {
+  const outputs = names.map((name, index) =>
+    specOf({ format: "mp4", params: { audio: [{ url: `${origin}/${name}` }] } }, index),
+  );
   const target = await mkdtemp(join(folder, "own-"));
-  return fetchAudio({ outputs, folder: target, ffprobe: tested.ffprobe, allow, signal: new AbortController().signal });
+  return fetchAudio(outputs, target, { ...tested, allowPrivate, signal: new AbortController().signal });
 }
 
 it("fetches each file once, and explains why a file cannot be used", async () => {
   const names = ["speech.wav", "silent.mp4", "page.wav", "large.wav", "none.wav"];
-  const results = [...(await fetched(names)).values()];
+  const { files, failed } = await fetched([...names, "speech.wav"]);
   expect(requested.toSorted()).toEqual(names.toSorted());
-  const [speech, ...others] = results;
-  const probe = { streams: [{ channels: 1 }] };
-  expect(speech?.ok && speech.value).toMatchObject({ url: `${origin}/speech.wav`, probe });
-  const of = (reason: string) => ({
-    ok: false,
-    error: {
+  const url = `${origin}/speech.wav`;
+  expect([...files]).toMatchObject([[url, { url, probe: { streams: [{ channels: 1 }] } }]]);
+  const of = (output: number, reason: string) => ({
+    output,
+    failure: {
       code: "input_track_not_found",
       message: `The audio track from the host \`${new URL(origin).host}\` cannot be used: ${reason}.`,
     },
   });
-  expect(others).toEqual([
-    of("it is not a file with audio"),
-    of("it is not a file with audio"),
-    of("it is larger than 4000 MB"),
-    of("the host responded with HTTP 404"),
+  expect(failed).toEqual([
+    of(1, "it is not a file with audio"),
+    of(2, "it is not a file with audio"),
+    of(3, "it is larger than 4000 MB"),
+    of(4, "the host responded with HTTP 404"),
   ]);
 });
 
 it("fetches nothing from private addresses", async () => {
   const count = requested.length;
-  const [result] = (await fetched(["speech.wav"], "none")).values();
-  expect(result).toMatchObject({ ok: false, error: { message: expect.stringContaining("the address is not public") } });
+  const { failed } = await fetched(["speech.wav"], "none");
+  expect(failed).toMatchObject([{ failure: { message: expect.stringContaining("the address is not public") } }]);
   expect(requested.length).toBe(count);
 });

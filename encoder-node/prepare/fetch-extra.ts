@@ -7,14 +7,13 @@ import { hasTracks, type OutputSpec } from "#shared/job/output-spec.ts";
 import { chosenAudio, undecodable } from "#shared/media/choose-streams.ts";
 import { IMAGE_DECODERS } from "#shared/media/decoders.ts";
 import { IMAGE_DEMUXERS } from "#shared/media/demuxers.ts";
-import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import type { AudioFile } from "#shared/plan/source/source-tracks.ts";
 import { err, ok, type Result } from "#shared/result.ts";
-import type { Tool } from "../ffmpeg/discover/locate.ts";
 import type { FailedOutput } from "../outputs/check-output.ts";
 import { fetchSource } from "../source/fetch/fetch-source.ts";
 import { probeSource } from "../source/probe/probe-source.ts";
 import { runFfprobe } from "../source/probe/run-ffprobe.ts";
+import type { TaskDeps } from "../workspace/task-deps.ts";
 
 export type Extra = {
   readonly url: string;
@@ -28,7 +27,7 @@ export type Extra = {
   readonly expected: string;
 };
 
-export type ExtraDeps = { readonly allow: AllowPrivate; readonly signal: AbortSignal };
+export type ExtraDeps = Pick<TaskDeps, "allowPrivate" | "signal">;
 
 /**
  * Fetches the file and returns the result of `read`, or a failure. `read` throws AppError `input_not_media`, or an
@@ -38,7 +37,7 @@ export type ExtraDeps = { readonly allow: AllowPrivate; readonly signal: AbortSi
 export async function fetchExtra<Value>(
   extra: Extra,
   read: (path: string) => Promise<Value>,
-  { allow, signal }: ExtraDeps,
+  { allowPrivate: allow, signal }: ExtraDeps,
 ): Promise<Result<Value>> {
   const { url, path, subject, code, maxBytes } = extra;
   try {
@@ -76,39 +75,49 @@ function reasonOf({ code, message }: AppError, { maxBytes, expected }: Extra): s
   }
 }
 
-/** The outputs that need a file which cannot be used. `urlsOf`: the files that an output needs. */
-export const lackingFiles = (
+/** Files by their URLs, and the outputs that need a file which cannot be used. */
+export type ExtraFiles<Value> = {
+  readonly files: ReadonlyMap<string, Value>;
+  readonly failed: readonly FailedOutput[];
+};
+
+function extraFiles<Value>(
   outputs: readonly OutputSpec[],
   urlsOf: (spec: OutputSpec) => readonly string[],
-  fetched: ReadonlyMap<string, Result<unknown>>,
-): FailedOutput[] =>
-  outputs.flatMap((spec) => {
+  fetched: ReadonlyMap<string, Result<Value>>,
+): ExtraFiles<Value> {
+  const failed = outputs.flatMap((spec): FailedOutput[] => {
     const broken = urlsOf(spec)
       .map((url) => fetched.get(url))
       .find((file) => file?.ok === false);
     return broken && !broken.ok ? [{ output: spec.index, failure: broken.error }] : [];
   });
+  return { files: new Map([...fetched].flatMap(([url, file]) => (file.ok ? [[url, file.value]] : []))), failed };
+}
 
-// Fetches the files of audio tracks with a URL to this node's disk, each once, and probes them.
+type FileDeps = ExtraDeps & Pick<TaskDeps, "ffprobe">;
 
-/** Hours of uncompressed audio. */
-const MAX_AUDIO_BYTES = 4e9;
-
-export type FetchAudio = ExtraDeps & {
-  readonly outputs: readonly OutputSpec[];
-  readonly folder: string;
-  readonly ffprobe: Tool;
-};
-
-/** By URL: the file, or the reason why it cannot be used. */
-export type FetchedAudio = ReadonlyMap<string, Result<AudioFile>>;
+const AUDIO = {
+  subject: "The audio track",
+  code: "input_track_not_found",
+  // Hours of uncompressed audio.
+  maxBytes: 4e9,
+  expected: "a file with audio",
+} as const;
 
 /** URLs of the audio tracks of an output. */
-export const audioUrls = (spec: OutputSpec): string[] =>
+const audioUrls = (spec: OutputSpec): string[] =>
   hasTracks(spec) && typeof spec.audioTracks === "object" ? spec.audioTracks.flatMap(({ url }) => url ?? []) : [];
 
-/** Fetches the files one after the other, because they may be large. Rejects as `fetchExtra` does. */
-export async function fetchAudio({ outputs, folder, ffprobe, ...deps }: FetchAudio): Promise<FetchedAudio> {
+/**
+ * Fetches the files of audio tracks with a URL into the folder, each once, and probes them. One after the other, because
+ * they may be large. Rejects as `fetchExtra` does.
+ */
+export async function fetchAudio(
+  outputs: readonly OutputSpec[],
+  folder: string,
+  { ffprobe, ...deps }: FileDeps,
+): Promise<ExtraFiles<AudioFile>> {
   const fetched = new Map<string, Result<AudioFile>>();
   for (const url of new Set(outputs.flatMap(audioUrls))) {
     const path = join(folder, `audio-${fetched.size + 1}`);
@@ -122,49 +131,36 @@ export async function fetchAudio({ outputs, folder, ffprobe, ...deps }: FetchAud
     };
     fetched.set(url, await fetchExtra({ ...AUDIO, url, path }, read, deps));
   }
-  return fetched;
+  return extraFiles(outputs, audioUrls, fetched);
 }
 
-const AUDIO = {
-  subject: "The audio track",
-  code: "input_track_not_found",
-  maxBytes: MAX_AUDIO_BYTES,
-  expected: "a file with audio",
+const WATERMARK = {
+  subject: "The watermark",
+  code: "watermark_failed",
+  // A logo of a few hundred pixels has a few kilobytes.
+  maxBytes: 20e6,
+  expected: "a readable image (PNG, JPEG, WebP, GIF, BMP or TIFF)",
 } as const;
-
-// Fetches the watermarks of a task to this node's disk, each once, and checks that each is an image.
-
-/** URL of an output's watermark, if it has one. */
-export const watermarkUrls = (spec: OutputSpec): string[] =>
-  "watermark" in spec && spec.watermark ? [spec.watermark.url] : [];
-
-/** A logo of a few hundred pixels has a few kilobytes. */
-const MAX_WATERMARK_BYTES = 20e6;
 const MAX_SIDE = 4096;
 
-export type FetchWatermarks = ExtraDeps & {
-  readonly urls: Iterable<string>;
-  readonly folder: string;
-  readonly ffprobe: Tool;
-};
+const watermarkUrls = (spec: OutputSpec): string[] =>
+  "watermark" in spec && spec.watermark ? [spec.watermark.url] : [];
 
-/** By URL: the path of the file, or the reason why it cannot be used. */
-export type Watermarks = ReadonlyMap<string, Result<string>>;
-
-/** Fetches all at the same time. Rejects as `fetchExtra` does. */
-export async function fetchWatermarks({ urls, folder, ffprobe, ...deps }: FetchWatermarks): Promise<Watermarks> {
-  const kind = {
-    subject: "The watermark",
-    code: "watermark_failed",
-    maxBytes: MAX_WATERMARK_BYTES,
-    expected: "a readable image (PNG, JPEG, WebP, GIF, BMP or TIFF)",
-  } as const;
+/**
+ * Fetches the watermarks of outputs into the folder, each once and all at the same time, and returns their paths. Checks
+ * that each is an image. Rejects as `fetchExtra` does.
+ */
+export async function fetchWatermarks(
+  outputs: readonly OutputSpec[],
+  folder: string,
+  { ffprobe, ...deps }: FileDeps,
+): Promise<ExtraFiles<string>> {
   const read = (path: string): Promise<string> => checkImage(ffprobe, path, deps.signal);
-  const fetched = [...new Set(urls)].map(async (url, at) => {
+  const fetched = [...new Set(outputs.flatMap(watermarkUrls))].map(async (url, at) => {
     const path = join(folder, `watermark-${at + 1}`);
-    return [url, await fetchExtra({ ...kind, url, path }, read, deps)] as const;
+    return [url, await fetchExtra({ ...WATERMARK, url, path }, read, deps)] as const;
   });
-  return new Map(await Promise.all(fetched));
+  return extraFiles(outputs, watermarkUrls, new Map(await Promise.all(fetched)));
 }
 
 const IMAGES = { demuxers: IMAGE_DEMUXERS, decoders: IMAGE_DECODERS };
@@ -173,7 +169,7 @@ const Images = z.object({
 });
 
 /** Returns the path. */
-async function checkImage(ffprobe: Tool, path: string, signal: AbortSignal): Promise<string> {
+async function checkImage(ffprobe: TaskDeps["ffprobe"], path: string, signal: AbortSignal): Promise<string> {
   const options = ["-show_entries", "stream=width,height", "-select_streams", "v:0"];
   const { stdout } = await runFfprobe({ ffprobe, path, options, signal, allowed: IMAGES });
   const parsed = Images.safeParse(JSON.parse(stdout));

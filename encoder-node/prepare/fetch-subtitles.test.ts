@@ -68,20 +68,13 @@ const server = untilEnd(
 const host = (): string => `127.0.0.1:${server.port}`;
 const fetchAll = (
   paths: readonly string[],
-  { language = "de", allow = "loopback" as "loopback" | "none", shiftMs = 0 } = {},
+  { language = "de", allowPrivate = "loopback" as "loopback" | "none", shiftMs = 0 } = {},
 ) =>
-  fetchSubtitles({
-    subtitles: paths.map((path) => ({
-      source: { url: `http://${host()}${path}` },
-      language,
-      name: "Deutsch",
-      shiftMs,
-    })),
-    folder,
-    name: "0-subtitles",
-    allow,
-    signal: new AbortController().signal,
-  });
+  fetchSubtitles(
+    paths.map((path) => ({ source: { url: `http://${host()}${path}` }, language, name: "Deutsch", shiftMs })),
+    { parent: folder, name: "0-subtitles" },
+    { allowPrivate, signal: new AbortController().signal },
+  );
 
 it.each([
   ["/utf-8", CONVERTED],
@@ -179,7 +172,7 @@ it("rejects 8-bit text of a language with several encodings", async () => {
 });
 
 it("reaches allowed addresses only", async () => {
-  expect(await fetchAll(["/utf-8"], { allow: "none" })).toMatchObject({
+  expect(await fetchAll(["/utf-8"], { allowPrivate: "none" })).toMatchObject({
     error: { code: "subtitle_failed", message: expect.stringContaining("not public") },
   });
 });

@@ -29,23 +29,20 @@ export type Subtitle = {
   readonly shiftMs: number;
 };
 
-export type FetchSubtitles = ExtraDeps & {
-  readonly subtitles: readonly Subtitle[];
-  /** The files get a subfolder of their own and are named `<name>-1.vtt` and so on. */
-  readonly folder: string;
-  readonly name: string;
-};
-
 /** `notes`: sentences for the client about text that is lost. */
 export type FetchedSubtitles = { readonly paths: readonly string[]; readonly notes: readonly string[] };
 
 /**
- * Returns the paths in the order of the subtitles, or the first failure. Reads the files in sequence, so that only a
+ * Returns the paths in the order of the subtitles, or the first failure. The files get a new folder below `parent` and
+ * are named `<name>-1.vtt` and so on. Reads the files in sequence, so that only a
  * single file is in memory at a time. Rejects as `fetchExtra` does.
  */
-export async function fetchSubtitles(fetch: FetchSubtitles): Promise<Result<FetchedSubtitles>> {
-  const { subtitles, folder, name, allow, signal } = fetch;
-  const files = await RunFiles.create(folder);
+export async function fetchSubtitles(
+  subtitles: readonly Subtitle[],
+  { parent, name }: { readonly parent: string; readonly name: string },
+  deps: ExtraDeps,
+): Promise<Result<FetchedSubtitles>> {
+  const files = await RunFiles.create(parent);
   const paths: string[] = [];
   const notes: string[] = [];
   const sums: Size = { bytes: 0, characters: 0 };
@@ -54,7 +51,7 @@ export async function fetchSubtitles(fetch: FetchSubtitles): Promise<Result<Fetc
     const subject = "url" in source ? `The subtitles \`${label}\`` : source.subject;
     const use = async (path: string, format: SubtitleFormat | null): Promise<void> => {
       const input = { path, maxBytes: format ? MAX_TRACK_BYTES : MAX_BYTES };
-      const { text, ...read } = await isolated("preparedText", [input, { language, format }, shiftMs], signal);
+      const { text, ...read } = await isolated("preparedText", [input, { language, format }, shiftMs], deps.signal);
       addSize(sums, read);
       await writeText(vtt, text);
       notes.push(...read.notes.map((note) => `${subject}: ${note}.`));
@@ -62,10 +59,7 @@ export async function fetchSubtitles(fetch: FetchSubtitles): Promise<Result<Fetc
     const file = files.pathOf(`${name}-${at + 1}.bin`);
     const fetched =
       "url" in source
-        ? await fetchExtra({ ...KIND, url: source.url, path: file, subject }, (path) => use(path, null), {
-            allow,
-            signal,
-          })
+        ? await fetchExtra({ ...KIND, url: source.url, path: file, subject }, (path) => use(path, null), deps)
         : await usable(subject, () => use(source.path, source.format));
     if (!fetched.ok) return fetched;
     paths.push(vtt);

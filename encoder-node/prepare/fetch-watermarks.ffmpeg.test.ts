@@ -1,10 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
+import { specOf } from "#shared/testing/output-specs.ts";
 import { fileFolder, startServer, untilEnd } from "../../test/fixtures.ts";
 import { locateFfmpeg } from "../ffmpeg/discover/locate.ts";
 import { runCommand } from "../ffmpeg/run-command.ts";
-import { fetchWatermarks, type Watermarks } from "./fetch-extra.ts";
+import { fetchWatermarks } from "./fetch-extra.ts";
 
 const { ffmpeg, ffprobe } = await locateFfmpeg(process.env);
 const FILES: Readonly<Record<string, string>> = {
@@ -39,27 +40,25 @@ beforeAll(async () => {
 });
 
 const host = (): string => `127.0.0.1:${server.port}`;
-const fetchAll = (paths: readonly string[], allow: "none" | "loopback"): Promise<Watermarks> =>
-  fetchWatermarks({
-    urls: paths.map((path) => `http://user:secret@${host()}${path}`),
-    folder,
-    ffprobe,
-    allow,
-    signal: new AbortController().signal,
+const fetchAll = (paths: readonly string[], allowPrivate: "none" | "loopback") => {
+  const outputs = paths.map((path, index) => {
+    const url = `http://user:secret@${host()}${path}`;
+    return specOf({ format: "mp4", params: { watermark: { url } } }, index);
   });
+  return fetchWatermarks(outputs, folder, { ffprobe, allowPrivate, signal: new AbortController().signal });
+};
 
 it("fetches each watermark once, and explains why a file cannot be used", async () => {
   const paths = ["/logo.png", "/wide.png", "/none.png", "/large.png", ...Object.keys(TEXTS)];
-  const watermarks = await fetchAll([...paths, ...paths], "loopback");
+  const { files, failed } = await fetchAll([...paths, "/logo.png"], "loopback");
   expect(requested.toSorted()).toEqual(paths.toSorted());
-  const outcomes = [...watermarks.values()].map((watermark) => (watermark.ok ? "fetched" : watermark.error));
+  expect([...files.keys()]).toEqual([expect.stringContaining("/logo.png")]);
   const of = (reason: string) => ({
     code: "watermark_failed",
     message: `The watermark from the host \`${host()}\` cannot be used: ${reason}.`,
   });
   const notImage = of("it is not a readable image (PNG, JPEG, WebP, GIF, BMP or TIFF)");
-  expect(outcomes).toEqual([
-    "fetched",
+  expect(failed.map(({ failure }) => failure)).toEqual([
     of("it has 5000x8 pixels, but at most 4096 per side are allowed"),
     of("the host responded with HTTP 404"),
     of("it is larger than 20 MB"),
@@ -69,8 +68,8 @@ it("fetches each watermark once, and explains why a file cannot be used", async 
 
 it("reaches allowed addresses only", async () => {
   requested.length = 0;
-  const [watermark] = (await fetchAll(["/logo.png"], "none")).values();
-  const error = { code: "watermark_failed", message: expect.stringContaining("not public") };
-  expect(watermark).toMatchObject({ error });
+  const { failed } = await fetchAll(["/logo.png"], "none");
+  const failure = { code: "watermark_failed", message: expect.stringContaining("not public") };
+  expect(failed).toMatchObject([{ output: 0, failure }]);
   expect(requested).toEqual([]);
 });

@@ -23,7 +23,7 @@ import {
   TRIAL_FILE,
 } from "#shared/plan/loudness/plan-measurement.ts";
 import { limitedSeconds, readLoudness } from "#shared/plan/loudness/read-measurement.ts";
-import { type AudioFile, chooseTracks, type SourceTracks } from "#shared/plan/source/source-tracks.ts";
+import { type AudioFile, chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import { readEnd, readText } from "../run-files/open-file.ts";
 import { RunFiles } from "../run-files/run-files.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
@@ -46,17 +46,13 @@ type Wanted = { readonly output: number; readonly mix: LoudnessMix; readonly req
  * the failure of ffmpeg, and when the signal aborts.
  */
 export async function findGains(work: LoudnessWork, outputs: readonly OutputSpec[], deps: Deps): Promise<FoundGains> {
-  const tracks = chooseTracks(work.probe, work.audioFiles);
+  const source = { ...work, tracks: chooseTracks(work.probe, work.audioFiles) };
   const wanted = outputs.flatMap((spec): Wanted[] => {
     const request = hasTracks(spec) ? spec.loudness : undefined;
-    return request ? loudnessMixes(spec, tracks).map((mix) => ({ output: spec.index, mix, request })) : [];
+    return request ? loudnessMixes(spec, source.tracks).map((mix) => ({ output: spec.index, mix, request })) : [];
   });
   if (wanted.length === 0) return { outputs: [...outputs], reports: new Map() };
-  const measured = await measureAll(
-    { work, tracks },
-    [...new Map(wanted.map(({ mix }) => [keyOf(mix), mix])).values()],
-    deps,
-  );
+  const measured = await measureAll(source, [...new Map(wanted.map(({ mix }) => [keyOf(mix), mix])).values()], deps);
   const adjusted = new Map<string, Adjusted>();
   const byOutput = new Map<number, Adjusted[]>();
   for (const { output, mix, request } of wanted) {
@@ -64,7 +60,7 @@ export async function findGains(work: LoudnessWork, outputs: readonly OutputSpec
     // No audio could be decoded.
     if (!input) continue;
     const key = JSON.stringify([keyOf(mix), mix.number, mix.encoding, request]);
-    const result = adjusted.get(key) ?? (await adjust({ work, tracks }, { mix, request, input }, deps));
+    const result = adjusted.get(key) ?? (await adjust(source, { mix, request, input }, deps));
     adjusted.set(key, result);
     byOutput.set(output, [...(byOutput.get(output) ?? []), result]);
   }
@@ -81,18 +77,17 @@ function keyOf({ layout, trim, isAdjusted, track }: LoudnessMix): string {
 }
 
 type Deps = RunDeps & Pick<TaskDeps, "capabilities">;
-type Source = { readonly work: LoudnessWork; readonly tracks: SourceTracks };
 type Adjusted = { readonly mix: LoudnessMix; readonly gain: ChosenGain; readonly report: LoudnessMetadata };
 
 /** The loudness of mixes before any gain, by `keyOf`. Mixes that start at the same point of the source share a run. */
 async function measureAll(
-  { work, tracks }: Source,
+  source: LoudnessWork,
   mixes: readonly LoudnessMix[],
   deps: Deps,
 ): Promise<ReadonlyMap<string, MeasuredLoudness>> {
   const measured = new Map<string, MeasuredLoudness>();
   for (const group of Map.groupBy(mixes, ({ trim }) => trim.seekMs).values()) {
-    await withFiles(work, planMeasurement(work, tracks, group), deps, async (files) => {
+    await withFiles(source, planMeasurement(source, source.tracks, group), deps, async (files) => {
       for (const [at, mix] of group.entries()) {
         const loudness = await loudnessIn(files, at);
         if (loudness) measured.set(keyOf(mix), loudness);
@@ -110,7 +105,7 @@ const MOST_TRIALS = 4;
  * audio, and corrects the gain and the limit.
  */
 async function adjust(
-  source: Source,
+  source: LoudnessWork,
   { mix, input, request }: Omit<Wanted, "output"> & { readonly input: MeasuredLoudness },
   deps: Deps,
 ): Promise<Adjusted> {
@@ -148,20 +143,15 @@ type Trial = { readonly loudness: MeasuredLoudness; readonly limitedSeconds: num
 const MAX_PEAKS_BYTES = 700e6;
 
 /** Null if the audio is too short, or if this node lacks the encoder: the encode then fails with the reason. */
-async function tryGain(
-  { work, tracks }: Source,
-  mix: LoudnessMix,
-  gain: ChosenGain,
-  deps: Deps,
-): Promise<Trial | null> {
-  const run = planTrial(work, tracks, mix, gain, deps.capabilities);
+async function tryGain(source: LoudnessWork, mix: LoudnessMix, gain: ChosenGain, deps: Deps): Promise<Trial | null> {
+  const run = planTrial(source, source.tracks, mix, gain, deps.capabilities);
   if (!run) return null;
-  return withFiles(work, run, deps, async (files) => {
+  return withFiles(source, run, deps, async (files) => {
     const { limitDb } = gain;
     const peaks = limitDb === null ? "" : await readText(files.pathOf(PEAKS_FILE), MAX_PEAKS_BYTES);
     const path = files.pathOf(TRIAL_FILE);
-    const measurement = planTrialMeasurement(path, tracks, mix);
-    const trial = { folder: work.folder, source: path };
+    const measurement = planTrialMeasurement(path, source.tracks, mix);
+    const trial = { folder: source.folder, source: path };
     const loudness = await withFiles(trial, measurement, deps, (measured) => loudnessIn(measured, 0));
     return loudness && { loudness, limitedSeconds: limitDb === null ? 0 : limitedSeconds(peaks, limitDb) };
   });

@@ -5,7 +5,7 @@ import { type ChosenText, outputTexts } from "#shared/plan/text/choose-texts.ts"
 import { readPath, type TextTrack, textTracks } from "#shared/plan/text/text-tracks.ts";
 import { err, ok, type Result } from "#shared/result.ts";
 import type { FailedOutput } from "../outputs/check-output.ts";
-import { type SubtitleFile, textIn } from "../publish/store-package.ts";
+import { type SubtitleFile, textIn } from "../text/subtitle-cues.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
 import type { TaskSource } from "../workspace/task-source.ts";
 import { fetchSubtitles, type TrackFile, usable } from "./fetch-subtitles.ts";
@@ -87,7 +87,6 @@ async function filesOf(
   { read, tracks, work }: Tracks,
   deps: TaskDeps,
 ) {
-  const { allowPrivate: allow, signal } = deps;
   if (!read.ok && texts.some((text) => trackOf(text).length > 0)) return read;
   const fileOf = read.ok ? read.value : () => NO_FILE;
   const subtitles = texts.map(({ source, ...text }) => {
@@ -96,8 +95,8 @@ async function filesOf(
     const named = isFound ? `Subtitle track ${tracks.indexOf(source.track) + 1}` : source.track.title;
     return { ...text, source: { ...fileOf(source.track), subject: `${named} of the input` } };
   });
-  const name = `${index}-subtitles`;
-  const fetched = await fetchSubtitles({ subtitles, folder: work.folder, name, allow, signal });
+  const place = { parent: work.folder, name: `${index}-subtitles` };
+  const fetched = await fetchSubtitles(subtitles, place, deps);
   if (!fetched.ok) return fetched;
   const { paths, notes } = fetched.value;
   const files = texts.map(({ source, shiftMs, ...traits }, at): SubtitleFile => {

@@ -8,13 +8,20 @@ import { sourceFacts } from "#shared/media/source-facts.ts";
 import { fileTrim } from "#shared/plan/outputs/plan-file.ts";
 import { NO_TRIM } from "#shared/plan/source/trim.ts";
 import { packedFile, packedFormat, packedTags, planPack } from "#shared/plan/text/plan-pack.ts";
-import { MAX_TEXT_BYTES, type SubtitleFile, textIn } from "../publish/store-package.ts";
 import { writeText } from "../run-files/open-file.ts";
 import { RunFiles } from "../run-files/run-files.ts";
 import { isolated } from "../text/parsing/isolated.ts";
 import { separateCues } from "../text/separate-cues.ts";
 import { subRipText } from "../text/subrip.ts";
-import { clippedCues, type ShownPart, type WebVtt, webVttText } from "../text/subtitle-cues.ts";
+import {
+  clippedCues,
+  MAX_TEXT_BYTES,
+  type ShownPart,
+  type SubtitleFile,
+  textIn,
+  type WebVtt,
+  webVttText,
+} from "../text/subtitle-cues.ts";
 import type { TaskSource } from "../workspace/task-source.ts";
 import { type RunDeps, runAll } from "./run-planned.ts";
 

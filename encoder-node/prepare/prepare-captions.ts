@@ -1,13 +1,13 @@
 // Fetches the captions and fonts that outputs burn in, and writes the scripts for libass.
 import { copyFile, mkdir } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { AppError, type Failure, failureOf } from "#shared/errors.ts";
+import { AppError, failureOf } from "#shared/errors.ts";
 import type { BurnSpec, CaptionStyle } from "#shared/job/burn.ts";
 import { burnOf, type OutputSpec } from "#shared/job/output-spec.ts";
-import type { MediaProbe } from "#shared/media/media-probe.ts";
-import { type Channels, chooseBurnt } from "#shared/plan/text/choose-texts.ts";
-import { type TextTrack, textTracks } from "#shared/plan/text/text-tracks.ts";
+import { chooseBurnt } from "#shared/plan/text/choose-texts.ts";
+import { textTracks } from "#shared/plan/text/text-tracks.ts";
 import { err, ok, type Result } from "#shared/result.ts";
+import type { FailedOutput } from "../outputs/check-output.ts";
 import type { AssScript } from "../text/ass/ass-script.ts";
 import type { Burns, TrackBitmaps } from "../text/burn-in/burn-files.ts";
 import { captionScript } from "../text/burn-in/caption-script.ts";
@@ -23,26 +23,23 @@ import {
 import { isolated } from "../text/parsing/isolated.ts";
 import type { Script } from "../text/parsing/parsers.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
-import { fetchExtra } from "./fetch-extra.ts";
-import { MAX_TRACK_BYTES, type TrackFile } from "./fetch-subtitles.ts";
+import type { TaskSource } from "../workspace/task-source.ts";
+import { type ExtraDeps, fetchExtra } from "./fetch-extra.ts";
+import { MAX_TRACK_BYTES } from "./fetch-subtitles.ts";
+import type { SourceTexts } from "./read-texts.ts";
 
 /** Hours of speech are a few hundred kilobytes; ASS with effects has megabytes. */
 const MAX_CAPTION_BYTES = 10e6;
 
-export type CaptionsWork = {
+export type CaptionsWork = Pick<TaskSource, "probe" | "folder"> & {
   readonly outputs: readonly OutputSpec[];
-  readonly probe: MediaProbe;
-  /** The workspace. */
-  readonly folder: string;
-  readonly channels?: Channels;
-  /** Reads a track of text or images. Returns null for a track without images. */
-  readonly readTrack: (track: TextTrack) => Promise<TrackFile | TrackBitmaps | null>;
+  readonly texts: SourceTexts;
 };
 
 /** `burns` is absent if no output has captions. `failed`: the outputs whose files cannot be used. */
 export type PreparedCaptions = {
   readonly burns?: Burns;
-  readonly failed: { readonly output: number; readonly failure: Failure }[];
+  readonly failed: FailedOutput[];
   /** By output: sentences for the client about captions that are lost. */
   readonly notes: Map<number, string>;
 };
@@ -63,8 +60,8 @@ export async function prepareCaptions(work: CaptionsWork, deps: FontDeps): Promi
   const scripts = new Map<number, AssScript>();
   const bitmaps = new Map<number, TrackBitmaps>();
   for (const { index, burn } of burning) {
-    const { font } = burn.style;
-    const fonts = await requestedFont({ index, font, folder: work.folder, fontsFolder, packaged }, deps);
+    const font = { index, font: burn.style.font, path: join(work.folder, `font-${index}.bin`) };
+    const fonts = await requestedFont(font, { fontsFolder, packaged }, deps);
     const captions = fonts.ok ? await captionsFor({ index, burn, fonts: fonts.value }, work, deps) : fonts;
     if (!captions.ok) failed.push({ output: index, failure: captions.error });
     else if ("path" in captions.value) bitmaps.set(index, captions.value);
@@ -85,28 +82,27 @@ async function captionsFor(wanted: Wanted, work: CaptionsWork, deps: FontDeps): 
   const { index, burn } = wanted;
   if (burn.url === undefined) return captionsOfTrack(wanted, work, deps);
   const path = join(work.folder, `captions-${index}.bin`);
-  const { allowPrivate: allow, signal } = deps;
   const file = { path, maxBytes: MAX_CAPTION_BYTES };
   const read = (): Promise<Script> =>
-    isolated("captionScript", [file, { language: "", format: null }, burn, wanted.fonts], signal);
-  return fetchExtra({ ...CAPTIONS, url: burn.url, path }, read, { allow, signal });
+    isolated("captionScript", [file, { language: "", format: null }, burn, wanted.fonts], deps.signal);
+  return fetchExtra({ ...CAPTIONS, url: burn.url, path }, read, deps);
 }
 
 /** The captions of a track of the input: an empty script if the input lacks an optional track. */
 async function captionsOfTrack(
   { burn, fonts }: Wanted,
-  { probe, readTrack, channels }: CaptionsWork,
+  { probe, texts }: CaptionsWork,
   { signal }: FontDeps,
 ): Promise<Captions> {
-  const chosen = chooseBurnt(burn, textTracks(probe), channels);
+  const chosen = chooseBurnt(burn, textTracks(probe), texts.channels);
   if (!chosen.ok) return chosen;
   const [text] = chosen.value.texts;
   const empty = { script: captionScript([], burn.style, fonts.chosen, false), notes: [] };
   if (!text || !("track" in text.source)) return ok(empty);
   const { track } = text.source;
   try {
-    const read = await readTrack(track);
-    if (!read || !("format" in read)) return ok(read ?? empty);
+    if (track.content === "images") return ok((await texts.readBitmaps?.(track)) ?? empty);
+    const read = (await texts.readTexts([track]))(track);
     const file = { path: read.path, maxBytes: MAX_TRACK_BYTES };
     const known = { language: track.language, format: read.format };
     return ok(await isolated("captionScript", [file, known, burn, fonts], signal));
@@ -129,23 +125,15 @@ const CAPTIONS = {
 
 // Brings the font of an output into the folder of its task.
 
-export type FontDeps = Pick<TaskDeps, "allowPrivate" | "signal" | "fontsFolder">;
+type FontDeps = ExtraDeps & Pick<TaskDeps, "fontsFolder">;
 
-export type FontRequest = {
-  /** `OutputSpec.index`. */
-  readonly index: number;
-  readonly font: CaptionStyle["font"];
-  /** The workspace. */
-  readonly folder: string;
-  /** The folder of the fonts for libass. */
-  readonly fontsFolder: string;
-  readonly packaged: readonly FontFile[];
-};
-
-/** Copies the requested font into the folder of fonts. Rejects as `fetchExtra` does. */
-export async function requestedFont(request: FontRequest, deps: FontDeps): Promise<Result<Fonts>> {
-  const { index, font, folder, fontsFolder, packaged } = request;
-  const files = await filesOf(font, join(folder, `font-${index}.bin`), deps);
+/** Copies the requested font into the folder of the fonts for libass. Rejects as `fetchExtra` does. */
+async function requestedFont(
+  { index, font, path }: { readonly index: number; readonly font: CaptionStyle["font"]; readonly path: string },
+  { fontsFolder, packaged }: { readonly fontsFolder: string; readonly packaged: readonly FontFile[] },
+  deps: FontDeps,
+): Promise<Result<Fonts>> {
+  const files = await filesOf(font, path, deps);
   if (!files.ok) return files;
   const requested = files.value;
   for (const [at, { path }] of requested.entries()) await copyFile(path, join(fontsFolder, `${index}-${at}`));
@@ -162,14 +150,10 @@ const FONT = {
 } as const;
 
 /** The files of the requested family; none for the packaged font. */
-async function filesOf(
-  font: CaptionStyle["font"],
-  path: string,
-  { allowPrivate: allow, signal, fontsFolder }: FontDeps,
-): Promise<Result<readonly FontFile[]>> {
+async function filesOf(font: CaptionStyle["font"], path: string, deps: FontDeps): Promise<Result<readonly FontFile[]>> {
   if (font === null) return ok([]);
   if ("name" in font) {
-    const files = (await findFonts(fontsFolder)).get(font.name);
+    const files = (await findFonts(deps.fontsFolder)).get(font.name);
     if (files) return ok(files);
     return err({ code: "encoder_not_available", message: `The encoder node has no font \`${font.name}\`.` });
   }
@@ -178,5 +162,5 @@ async function filesOf(
     if (!file) throw new AppError("input_not_media", "The file is no font");
     return [{ ...file, path }];
   };
-  return fetchExtra({ ...FONT, url: font.url, path }, read, { allow, signal });
+  return fetchExtra({ ...FONT, url: font.url, path }, read, deps);
 }

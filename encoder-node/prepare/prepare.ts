@@ -6,27 +6,26 @@ import { hasTracks, type OutputSpec, withBitmaps } from "#shared/job/output-spec
 import type { TargetMetadata } from "#shared/job/quality-target.ts";
 import { textsName } from "#shared/plan/outputs/plan-file.ts";
 import type { AudioFile } from "#shared/plan/source/source-tracks.ts";
-import { ok } from "#shared/result.ts";
-import { type FailedOutput, type MadeOutput, withNote } from "../outputs/check-output.ts";
+import { type MadeOutput, withNote } from "../outputs/check-output.ts";
 import type { Encoded } from "../outputs/deliver-outputs.ts";
-import type { SubtitleFiles } from "../publish/publication.ts";
 import { probeSmallFile } from "../source/probe/probe.ts";
+import type { SubtitleFiles } from "../text/subtitle-cues.ts";
 import { madeFile } from "../upload/made-file.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
-import { audioUrls, fetchAudio, fetchWatermarks, lackingFiles, watermarkUrls } from "./fetch-extra.ts";
+import { fetchAudio, fetchWatermarks } from "./fetch-extra.ts";
 import { type FoundGains, findGains, type LoudnessWork } from "./find-gains.ts";
 import { findTargets, type TargetWork } from "./find-targets.ts";
 import { addNotes, outputTextFiles } from "./output-texts.ts";
 import { withPackedTexts } from "./pack-texts.ts";
-import { type CaptionsWork, prepareCaptions } from "./prepare-captions.ts";
-import type { SourceTexts } from "./read-texts.ts";
+import { prepareCaptions } from "./prepare-captions.ts";
+import { type SourceTexts, sourceTexts } from "./read-texts.ts";
 
 /** The measures that a task takes. A measure does nothing for outputs that do not ask for it. */
 export type Measure = "watermarks" | "texts" | "audio" | "captions" | "gains" | "targets";
 
 export type PrepareWork = TargetWork & {
   readonly outputs: readonly OutputSpec[];
-  /** Left out: no output shows text of the source. */
+  /** The text of the source; left out: read from the source. */
   readonly texts?: SourceTexts;
   /** Receives outputs that failed, and outputs that are text, as soon as their end is known. May throw. */
   readonly onEnded: (outputs: readonly Encoded[]) => void;
@@ -72,22 +71,17 @@ const withoutReports = (outputs: readonly OutputSpec[]) => ({ outputs, reports: 
 
 /** Brings all files to this node's disk. `ready`: the outputs that have theirs. */
 async function attachFiles(measures: readonly Measure[], work: PrepareWork, deps: TaskDeps) {
-  const { outputs, folder, texts = NO_TEXTS, onEnded } = work;
-  const { ffprobe, allowPrivate: allow, signal } = deps;
+  const { outputs, folder, onEnded } = work;
+  const { ffprobe, allowPrivate, signal } = deps;
+  const fetching = { ffprobe, allowPrivate, signal };
   const outputsFor = (measure: Measure): readonly OutputSpec[] => (measures.includes(measure) ? outputs : []);
-  const fetching = { folder, ffprobe, allow, signal };
-  const marked = outputsFor("watermarks");
-  const watermarks = await fetchWatermarks({ ...fetching, urls: marked.flatMap(watermarkUrls) });
+  const texts = work.texts ?? (await sourceTexts(outputsFor("texts"), work, deps));
+  const watermarks = await fetchWatermarks(outputsFor("watermarks"), folder, fetching);
   const text = await outputTextFiles({ ...work, texts, outputs: outputsFor("texts") }, deps);
-  const audio = await fetchAudio({ ...fetching, outputs: outputsFor("audio") });
-  const captions = await prepareCaptions({ ...work, ...captionReader(texts), outputs: outputsFor("captions") }, deps);
+  const audio = await fetchAudio(outputsFor("audio"), folder, fetching);
+  const captions = await prepareCaptions({ ...work, texts, outputs: outputsFor("captions") }, deps);
   for (const [output, note] of captions.notes) addNotes(text.notes, output, [note]);
-  const failed: FailedOutput[] = [
-    ...lackingFiles(marked, watermarkUrls, watermarks),
-    ...text.failed,
-    ...lackingFiles(outputsFor("audio"), audioUrls, audio),
-    ...captions.failed,
-  ];
+  const failed = [watermarks, text, audio, captions].flatMap((files) => files.failed);
   onEnded(failed);
   for (const [output, path] of text.texts) {
     onEnded([withNote(await textOutput(output, path, deps), text.notes.get(output))]);
@@ -102,30 +96,14 @@ async function attachFiles(measures: readonly Measure[], work: PrepareWork, deps
   });
   return {
     ready,
-    watermarks: new Map([...watermarks].flatMap(([url, file]) => (file.ok ? [[url, file.value]] : []))),
-    audioFiles: [...audio.values()].flatMap((file) => (file.ok ? [file.value] : [])),
+    watermarks: watermarks.files,
+    audioFiles: [...audio.files.values()],
     textTracks: new Map([...text.packed].map(([output, { path }]) => [textsName(output), path])),
     subtitles: text.subtitles,
     notes: text.notes,
     burns,
   };
 }
-
-const NO_TEXTS: SourceTexts = {
-  channels: ok([]),
-  readTexts: () => Promise.reject(new Error("The task has no text of its source")),
-};
-
-/** Reads a track of captions to draw. */
-const captionReader = ({
-  channels,
-  readTexts,
-  readBitmaps,
-}: SourceTexts): Pick<CaptionsWork, "channels" | "readTrack"> => ({
-  channels,
-  readTrack: async (track) =>
-    track.content === "images" ? (readBitmaps?.(track) ?? null) : (await readTexts([track]))(track),
-});
 
 async function textOutput(output: number, path: string, { ffprobe, signal }: TaskDeps): Promise<MadeOutput> {
   return { output, files: [await madeFile(path)], probe: await probeSmallFile(ffprobe, path, signal) };

@@ -124,7 +124,7 @@ type Deps = RunDeps & { readonly ffprobe: Tool };
 export type ReadBitmaps = (track: TextTrack) => Promise<TrackBitmaps | null>;
 
 /** Reads each track once. */
-export function bitmapReader(source: TaskSource, deps: Deps): ReadBitmaps {
+function bitmapReader(source: TaskSource, deps: Deps): ReadBitmaps {
   const read = new Map<number, ReturnType<ReadBitmaps>>();
   return (track) => {
     const bitmaps = read.get(track.streamIndex) ?? readBitmaps(track, source, deps);

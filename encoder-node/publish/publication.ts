@@ -7,17 +7,11 @@ import type { Assignment } from "#shared/protocol/tasks.ts";
 import { err, type Result } from "#shared/result.ts";
 import { endMs, lastEndMs } from "../package/spans.ts";
 import type { RunFiles } from "../run-files/run-files.ts";
+import type { SubtitleFiles } from "../text/subtitle-cues.ts";
 import { checkEnd, missingTrack, type ProbeDeps } from "../upload/made-file.ts";
 import { followTracks } from "./follow-tracks.ts";
 import { type LiveDeps, openLivePlaylists } from "./live-playlists.ts";
-import {
-  type Published,
-  type SpriteSheet,
-  type SubtitleFile,
-  spriteSheetsIn,
-  storePackages,
-  storeSubtitles,
-} from "./store-package.ts";
+import { type Published, type SpriteSheet, spriteSheetsIn, storePackages, storeSubtitles } from "./store-package.ts";
 import { openPackages, type PublicationOptions } from "./stream-feeds.ts";
 import { StreamStorage } from "./stream-storage.ts";
 import type { TrackFeed } from "./track-feed.ts";
@@ -126,8 +120,6 @@ export interface Publisher {
 
 /** Publications by output. */
 export type Publications = ReadonlyMap<number, Publication>;
-/** The text tracks of each output. */
-export type SubtitleFiles = ReadonlyMap<number, readonly SubtitleFile[]>;
 
 /** `specs` are the outputs of the task. */
 export function openPublisher(

@@ -1,7 +1,6 @@
 // Stores the files of a package besides its segments: subtitles, thumbnails, playlists, manifest.
 import { AppError, type Failure, failureOf } from "#shared/errors.ts";
 import type { HttpStreamOutput, SegmentFormat } from "#shared/job/output-spec.ts";
-import type { SubtitleTraits } from "#shared/job/subtitles.ts";
 import { messageOf } from "#shared/log.ts";
 import type { StreamThumbnails, StreamVariant } from "#shared/plan/streams/planned-stream.ts";
 import type { StreamProbes } from "#shared/protocol/reports.ts";
@@ -13,9 +12,8 @@ import type { Growing } from "../package/growing.ts";
 import { hlsTextFiles } from "../package/hls/hls-playlists.ts";
 import { entryFile, inStreamFolder, type TextFile, thumbnailFile } from "../package/package-files.ts";
 import { segmentedSubtitle, thumbnailVtt, wholeSubtitle } from "../package/text-files.ts";
-import { readText } from "../run-files/open-file.ts";
 import type { RunFiles } from "../run-files/run-files.ts";
-import { parseWebVtt, type WebVtt, webVttText } from "../text/subtitle-cues.ts";
+import { type SubtitleFile, textIn, type WebVtt, webVttText } from "../text/subtitle-cues.ts";
 import { bytesContent, fileContent } from "../upload/content.ts";
 import { madeFile } from "../upload/made-file.ts";
 import { packageProbe } from "./package-probe.ts";
@@ -118,20 +116,10 @@ export function textsOf(stream: StreamPackage): TextFile[] {
 
 // Subtitles, in sequence, so that only a single file is in memory at a time.
 
-/** A WebVTT file on this node's disk. */
-export type SubtitleFile = SubtitleTraits & {
-  readonly path: string;
-  /** The input's track as it is, and the time to add, if the track is ASS. */
-  readonly ass?: { readonly path: string; readonly shiftMs: number };
-};
-
 type TextPackage = Pick<StreamPackage, "name" | "spec" | "folder"> & {
   /** The end of the stream, in ms. */
   readonly endMs: number;
 };
-
-/** Larger than any accepted file. */
-export const MAX_TEXT_BYTES = 64e6;
 
 /**
  * Stores the subtitle files of the packages, except for playlists. Returns a failure if the storage does not accept the
@@ -156,13 +144,6 @@ export async function storeSubtitles(
     subtitles.push({ ...traits, sizeBytes: Buffer.byteLength(webVttText(text)) });
   }
   return ok(subtitles);
-}
-
-/** Throws AppError `node_failed` if the file is no longer the WebVTT that the node wrote. */
-export async function textIn(vtt: string): Promise<WebVtt> {
-  const text = parseWebVtt(await readText(vtt, MAX_TEXT_BYTES));
-  if (!text) throw new AppError("node_failed", "A text has changed on the node's disk");
-  return text;
 }
 
 function subtitleTexts({ name, spec, folder, endMs }: TextPackage, text: WebVtt, at: number): TextFile[] {

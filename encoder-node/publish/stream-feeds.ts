@@ -7,8 +7,9 @@ import { muxedReader, sharedReaders } from "../package/muxed-reader.ts";
 import { inStreamFolder, segmentNumber } from "../package/package-files.ts";
 import { fmp4Reader, type TrackReader, tsReader } from "../package/track-reader.ts";
 import type { RunFiles } from "../run-files/run-files.ts";
+import type { SubtitleFile } from "../text/subtitle-cues.ts";
 import { type ProbeDeps, probeResult } from "../upload/made-file.ts";
-import { type PackageName, type SubtitleFile, segmentFormatOf } from "./store-package.ts";
+import { type PackageName, segmentFormatOf } from "./store-package.ts";
 import { type FeedOptions, openFeed, type TrackFeed } from "./track-feed.ts";
 
 export type PublicationOptions = {

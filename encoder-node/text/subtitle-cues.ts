@@ -1,6 +1,9 @@
 // Parses WebVTT from clients and formats it again. The data is untrusted: unparsable parts are skipped.
+import { AppError } from "#shared/errors.ts";
+import type { SubtitleTraits } from "#shared/job/subtitles.ts";
 import { clockMs, timeText } from "#shared/media/clock-time.ts";
 import { MAX_PACKET_SECONDS } from "#shared/media/media-probe.ts";
+import { readText } from "../run-files/open-file.ts";
 
 /** A text that is displayed for a time. */
 export type Cue = {
@@ -149,4 +152,26 @@ export function clippedCues({ definitions, cues }: WebVtt, { fromMs, toMs, leadM
     .filter(({ startMs }) => startMs < toMs)
     .map((cue) => ({ ...cue, endMs: Math.min(cue.endMs, toMs) }));
   return movedCues(movedCues({ definitions, cues: inside }, -fromMs), leadMs);
+}
+
+// Files with text of outputs.
+
+/** A WebVTT file on this node's disk. */
+export type SubtitleFile = SubtitleTraits & {
+  readonly path: string;
+  /** The input's track as it is, and the time to add, if the track is ASS. */
+  readonly ass?: { readonly path: string; readonly shiftMs: number };
+};
+
+/** The text tracks of each output. */
+export type SubtitleFiles = ReadonlyMap<number, readonly SubtitleFile[]>;
+
+/** Larger than any accepted file. */
+export const MAX_TEXT_BYTES = 64e6;
+
+/** Throws AppError `node_failed` if the file is no longer the WebVTT that the node wrote. */
+export async function textIn(vtt: string): Promise<WebVtt> {
+  const text = parseWebVtt(await readText(vtt, MAX_TEXT_BYTES));
+  if (!text) throw new AppError("node_failed", "A text has changed on the node's disk");
+  return text;
 }

@@ -6,7 +6,6 @@ import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { type Encoded, openDelivery } from "../../outputs/deliver-outputs.ts";
 import { openEarlyUploads } from "../../outputs/early-uploads.ts";
 import { type Measure, type Prepared, prepare } from "../../prepare/prepare.ts";
-import { sourceTexts } from "../../prepare/read-texts.ts";
 import { openPublisher } from "../../publish/publication.ts";
 import { measureTracks, type OutputToMeasure } from "../../quality/measure-tracks.ts";
 import { qualityReport } from "../../quality/quality-report.ts";
@@ -39,8 +38,7 @@ async function encodeSource(work: Work, releaseSource: () => void, sourceDeps: T
   const delivery = openDelivery(outputs.length, deps, verified);
   try {
     deps.progress("encoding", 0);
-    const texts = await sourceTexts(outputs, work, deps);
-    const prepared = await prepare(MEASURES, { ...work, texts, onEnded: delivery.add }, deps);
+    const prepared = await prepare(MEASURES, { ...work, onEnded: delivery.add }, deps);
     const measurement = new OutputMeasurement(prepared, deps);
     const onEncoded = (encoded: readonly Encoded[]): void =>
       delivery.add(encoded.map((output) => measurement.add(prepared.describe(output))));

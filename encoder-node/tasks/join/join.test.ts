@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
-import { checkChunkBoundaries } from "./join.ts";
-import type { JoinedChunk } from "./join-tracks.ts";
+import { availableChunks, checkChunkBoundaries } from "./join.ts";
+import type { JoinChunk, JoinedChunk, JoinTask } from "./join-tracks.ts";
 
 const TIMESCALE = 90_000;
 const ticks = (seconds: number): number => (seconds + STREAM_START_SECONDS) * TIMESCALE;
@@ -38,4 +38,43 @@ it("counts planned and joined frames in the first track, and finds the largest e
   ];
   expect(check(chunks)).toMatchObject({ framesPlanned: 200, framesJoined: 200, largestErrorUs: 100 });
   expect(check([chunk(0, 4, { frames: 99 })])).toMatchObject({ framesPlanned: 100, framesJoined: 99 });
+});
+
+const stored = (index: number, isDone = true): JoinChunk => {
+  const name = `chunk-${index}-1/0-v.mp4`;
+  const tracks = isDone ? [{ output: 0, track: "v", name, sizeBytes: 1, frames: 10 }] : [];
+  return { range: { index, frames: 10, from: null, to: null, longestGopMs: 0 } as JoinChunk["range"], tracks };
+};
+const taskOf = (...chunks: JoinChunk[]): JoinTask => ({ kind: "join", chunks, outputs: [], audio: [] }) as never;
+const indexesOf = (chunks: readonly JoinChunk[]): number[] => chunks.map(({ range }) => range.index);
+
+async function joined(task: JoinTask, more: readonly JoinChunk["tracks"][] = []): Promise<number[][]> {
+  const answers = [...more];
+  const deps = {
+    waiting: { begin: () => true, end: () => undefined },
+    signal: new AbortController().signal,
+    requestChunks: async () => [answers.shift() ?? []],
+  };
+  const all: number[][] = [];
+  for await (const chunks of availableChunks(task, deps)) all.push(indexesOf(chunks));
+  return all;
+}
+
+it("yields all chunks at once, in order, when all are available", async () => {
+  expect(await joined(taskOf(stored(0), stored(1), stored(2)))).toEqual([[0, 1, 2]]);
+});
+
+it("yields the chunks before a missing chunk first, and the others without gaps as they become available", async () => {
+  const task = taskOf(stored(0), stored(1, false), stored(2, false));
+  expect(await joined(task, [stored(1).tracks, stored(2).tracks])).toEqual([[0], [1], [2]]);
+});
+
+it("waits for no chunk when the node cannot wait", async () => {
+  const deps = {
+    waiting: { begin: () => false, end: () => undefined },
+    signal: new AbortController().signal,
+    requestChunks: () => Promise.reject(new Error("asked")),
+  };
+  const chunks = availableChunks(taskOf(stored(0, false)), deps);
+  await expect(chunks.next()).rejects.toMatchObject({ code: "node_busy" });
 });

@@ -5,8 +5,10 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AppError } from "#shared/errors.ts";
+import type { OutputSpec } from "#shared/job/output-spec.ts";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import type { UploadForm } from "#shared/protocol/uploads.ts";
+import { specOf } from "#shared/testing/output-specs.ts";
 import { locateFfmpeg } from "../../ffmpeg/discover/locate.ts";
 import { storageAgent } from "../../network/storage-agent.ts";
 import { fetchWatermarks } from "../../prepare/fetch-extra.ts";
@@ -21,6 +23,11 @@ import { silentLog } from "../silent-log.ts";
 const { ffprobe } = await locateFfmpeg(process.env);
 const { signal } = new AbortController();
 const timeouts = { stallMs: 30_000, backoff: { firstMs: 1, maxMs: 1 } };
+
+const MARKED = specOf({ format: "mp4", params: { watermark: { url: "http://127.0.0.1/" } } }, 0);
+/** An output whose watermark has any URL, which no request could name. */
+const markedWith = (url: string): OutputSpec =>
+  "watermark" in MARKED && MARKED.watermark ? { ...MARKED, watermark: { ...MARKED.watermark, url } } : MARKED;
 
 /** Requests a URL, and returns the message of the failure, if it failed. */
 type Client = (url: string, allow: AllowPrivate, folder: string) => Promise<string | null>;
@@ -57,12 +64,13 @@ export const READERS: Readonly<Record<string, Client>> = {
     return null;
   },
   watermark: async (url, allow, folder) => {
-    const [watermark] = (await fetchWatermarks({ urls: [url], folder, ffprobe, allow, signal })).values();
-    return watermark && !watermark.ok ? `${watermark.error.code}: ${watermark.error.message}` : null;
+    const { failed } = await fetchWatermarks([markedWith(url)], folder, { ffprobe, allowPrivate: allow, signal });
+    const [failure] = failed.map(({ failure: { code, message } }) => `${code}: ${message}`);
+    return failure ?? null;
   },
   subtitles: async (url, allow, folder) => {
     const subtitles = [{ source: { url }, language: "en", name: "English", shiftMs: 0 }];
-    const fetched = await fetchSubtitles({ subtitles, folder, name: "0", allow, signal });
+    const fetched = await fetchSubtitles(subtitles, { parent: folder, name: "0" }, { allowPrivate: allow, signal });
     return fetched.ok ? null : `${fetched.error.code}: ${fetched.error.message}`;
   },
 };

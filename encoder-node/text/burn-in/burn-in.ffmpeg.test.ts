@@ -4,6 +4,7 @@ import { mkdtemp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ok } from "#shared/result.ts";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
 import { fileFolder } from "../../../test/fixtures.ts";
 import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
@@ -113,7 +114,10 @@ afterAll(async () => {
   closeServers();
 });
 
-const NO_TEXT = { streams: [], format: {} };
+const NO_TEXT = {
+  probe: { streams: [], format: {} },
+  texts: { channels: ok([]), readTexts: () => Promise.reject(new Error("The source has no text")) },
+};
 
 const burnt = (file: string, style: object = {}, more: object = {}): OutputOptions => ({
   format: "mp4::noaudio",
@@ -122,7 +126,7 @@ const burnt = (file: string, style: object = {}, more: object = {}): OutputOptio
 
 async function burnsFor(requests: readonly OutputOptions[]): Promise<Burns> {
   const folderOfTask = await mkdtemp(join(folder, "task-"));
-  const work = { outputs: requests.map(specOf), folder: folderOfTask, probe: NO_TEXT, readTrack: async () => null };
+  const work = { outputs: requests.map(specOf), folder: folderOfTask, ...NO_TEXT };
   const { burns, failed } = await prepareCaptions(work, deps);
   if (failed[0]) throw new Error(failed[0].failure.message);
   if (!burns) throw new Error("Nothing to burn in");
