@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isWorthRanges, type TransferState } from "./slow-transfer.ts";
+import { isWorthRanges, type TransferState, validForMs } from "./slow-transfer.ts";
 
 const MB = 1e6;
 it.each<[string, TransferState, boolean]>([
@@ -15,5 +15,23 @@ it.each<[string, TransferState, boolean]>([
 
 it("does not read by ranges when the URL may expire too early", () => {
   const transfer = { received: 2 * MB, totalBytes: 62 * MB, elapsedMs: 1000 };
-  expect([61_000, 59_000].map((validForMs) => isWorthRanges(transfer, validForMs))).toEqual([true, false]);
+  expect([61_000, 59_000].map((leftMs) => isWorthRanges(transfer, leftMs))).toEqual([true, false]);
+});
+
+const NOW = Date.parse("2026-11-23T07:10:00Z");
+const AN_HOUR = 3_600_000;
+const FOREVER = Number.POSITIVE_INFINITY;
+
+it.each([
+  ["https://b.s3.example/a?X-Amz-Date=20261123T070000Z&X-Amz-Expires=4200&X-Amz-Signature=0", AN_HOUR],
+  ["https://b.s3.example/a?X-Amz-Date=20261123T070000Z&X-Amz-Expires=60", 0],
+  ["https://storage.example/a?X-Goog-Date=20261123T071000Z&X-Goog-Expires=3600", AN_HOUR],
+  [`https://cdn.example/a?Expires=${(NOW + AN_HOUR) / 1000}&Signature=0`, AN_HOUR],
+  ["https://c.blob.example/a?se=2026-11-23T08:10:00Z&sig=0", AN_HOUR],
+  ["https://c.example/a?se=2026-11-23T08:10:00Z", FOREVER],
+  ["https://b.s3.example/a?X-Amz-Expires=60", FOREVER],
+  ["https://c.example/a?Expires=soon", FOREVER],
+  ["https://c.example/a", FOREVER],
+])("reads the remaining validity of %s", (url, expected) => {
+  expect(validForMs(url, NOW)).toBe(expected);
 });

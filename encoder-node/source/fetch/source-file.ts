@@ -3,14 +3,13 @@ import { AppError } from "#shared/errors.ts";
 import type { ByteRange } from "#shared/network/http-headers.ts";
 import { Limiter, mapLimitedOrAbort, untilAborted } from "../../async/in-parallel.ts";
 import { bytesIn, gapsIn } from "./byte-ranges.ts";
-import { isWorthSplit, type TransferState } from "./slow-transfer.ts";
+import { isWorthSplit, type TransferState, validForMs } from "./slow-transfer.ts";
 import { changed } from "./source-failure.ts";
 import { type FetchedSource, type OpenRange, SourceFetcher } from "./source-fetcher.ts";
 import { BLOCK_BYTES, SourceReader } from "./source-reader.ts";
 import type { Sink } from "./source-requests.ts";
 import { SourceStore, type StoreOptions } from "./source-store.ts";
 import { MAX_CONNECTIONS } from "./source-timeouts.ts";
-import { validForMs } from "./url-validity.ts";
 
 export type SourceFileOptions = FetchedSource & StoreOptions & { readonly blockBytes?: number | undefined };
 
