@@ -26,9 +26,9 @@ import { limitedSeconds, readLoudness } from "#shared/plan/loudness/read-measure
 import { type AudioFile, chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import { readEnd, readText } from "../run-files/open-file.ts";
 import { RunFiles } from "../run-files/run-files.ts";
+import { type RunDeps, runOnSource } from "../workspace/run-planned.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
 import type { ServedSource, TaskSource } from "../workspace/task-source.ts";
-import { type RunDeps, runOnSource } from "./run-planned.ts";
 
 export type LoudnessWork = TaskSource & { readonly audioFiles?: readonly AudioFile[] };
 

@@ -13,8 +13,8 @@ import { similarVideos } from "#shared/plan/vmaf/similar-videos.ts";
 import type { Tool } from "../ffmpeg/discover/locate.ts";
 import { readKeyframeGroups } from "../quality/keyframe-groups.ts";
 import { type SearchDeps, searchRateFactors } from "../quality/search-rate-factor.ts";
+import { type ReadInputs, type RunDeps, runIn } from "../workspace/run-planned.ts";
 import type { TaskSource } from "../workspace/task-source.ts";
-import { type ReadInputs, type RunDeps, runIn } from "./run-planned.ts";
 
 export type TargetWork = ReadInputs &
   TaskSource & {

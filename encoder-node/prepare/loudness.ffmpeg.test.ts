@@ -18,9 +18,9 @@ import { makeClip, REFERENCE_FFMPEG, tested } from "../testing/plan-runs.ts";
 import { silentLog } from "../testing/silent-log.ts";
 import { NO_TRACE } from "../tracing/task-trace.ts";
 import { CommandLog } from "../workspace/command-log.ts";
+import { runAll } from "../workspace/run-planned.ts";
 import { taskSource } from "../workspace/task-source.ts";
 import { findGains } from "./find-gains.ts";
-import { runAll } from "./run-planned.ts";
 
 const tone = (db: number, seconds: number): string => `sine=f=997:r=48000:d=${seconds},volume=${db + 18.06}dB`;
 const STEREO = "-ac 2 -c:a pcm_f32le";

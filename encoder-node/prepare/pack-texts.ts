@@ -22,8 +22,8 @@ import {
   type WebVtt,
   webVttText,
 } from "../text/subtitle-cues.ts";
+import { type RunDeps, runAll } from "../workspace/run-planned.ts";
 import type { TaskSource } from "../workspace/task-source.ts";
-import { type RunDeps, runAll } from "./run-planned.ts";
 
 /** A file with text tracks, and their traits in order. */
 export type PackedTexts = { readonly path: string; readonly traits: readonly SubtitleTraits[] };

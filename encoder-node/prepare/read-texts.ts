@@ -26,9 +26,9 @@ import { canvasShape, canvasSize } from "../text/burn-in/bitmap-canvas.ts";
 import type { TrackBitmaps } from "../text/burn-in/burn-files.ts";
 import { isolated } from "../text/parsing/isolated.ts";
 import { readOwnFile } from "../upload/made-file.ts";
+import { type RunDeps, runOnSource } from "../workspace/run-planned.ts";
 import type { TaskSource } from "../workspace/task-source.ts";
 import type { TrackFile } from "./fetch-subtitles.ts";
-import { type RunDeps, runOnSource } from "./run-planned.ts";
 
 /** Returns the file of each track. Throws an AppError with the failure of ffmpeg, and when the signal aborts. */
 export type ReadTexts = (tracks: readonly TextTrack[]) => Promise<(track: TextTrack) => TrackFile>;

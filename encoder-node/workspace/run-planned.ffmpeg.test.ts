@@ -10,7 +10,7 @@ import { RunFiles } from "../run-files/run-files.ts";
 import { RANGE_INPUT_OPTIONS, type RangeProxy, startRangeProxy } from "../source/ranges/range-proxy.ts";
 import { makeClip, tested } from "../testing/plan-runs.ts";
 import { NO_TRACE } from "../tracing/task-trace.ts";
-import { CommandLog } from "../workspace/command-log.ts";
+import { CommandLog } from "./command-log.ts";
 import { runAll } from "./run-planned.ts";
 
 const folder = fileFolder();

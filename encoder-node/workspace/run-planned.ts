@@ -13,8 +13,8 @@ import type { LoopbackNetwork } from "../ffmpeg/sandbox/loopback-network.ts";
 import { writeText } from "../run-files/open-file.ts";
 import type { RunFiles } from "../run-files/run-files.ts";
 import { type Burns, placeBurnFiles } from "../text/burn-in/burn-files.ts";
-import type { TaskDeps } from "../workspace/task-deps.ts";
-import type { ServedSource } from "../workspace/task-source.ts";
+import type { TaskDeps } from "./task-deps.ts";
+import type { ServedSource } from "./task-source.ts";
 
 /**
  * ffmpeg counts as stuck after this time without progress. At the end it rewrites a large file for minutes without

@@ -6,8 +6,8 @@ import { type ChunkPlan, type ChunkRequest, planChunk } from "#shared/plan/tasks
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { failOnFailedOutput, type Prepared, prepare } from "../../prepare/prepare.ts";
-import { type OnRuns, runOn } from "../../prepare/run-planned.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
+import { type OnRuns, runOn } from "../../workspace/run-planned.ts";
 import { type EncodedTrack, storeTracks } from "../../workspace/scratch.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { type TaskSource, withRangedSource } from "../../workspace/task-source.ts";

@@ -9,10 +9,10 @@ import { checkOutput, type RunResult, withNote } from "../../outputs/check-outpu
 import type { Encoded } from "../../outputs/deliver-outputs.ts";
 import type { EarlyUploads } from "../../outputs/early-uploads.ts";
 import type { Prepared } from "../../prepare/prepare.ts";
-import { type OnRuns, type RunFailure, runOn } from "../../prepare/run-planned.ts";
 import type { Publications, Publisher } from "../../publish/publication.ts";
 import { writeText } from "../../run-files/open-file.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
+import { type OnRuns, type RunFailure, runOn } from "../../workspace/run-planned.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 
 /** Outputs that are checked at the same time: a task may have dozens. */

@@ -6,12 +6,12 @@ import { readsTexts } from "#shared/job/subtitles.ts";
 import { planCleanCopy } from "#shared/plan/outputs/plan-clean-copy.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
-import { runOnSource } from "../../prepare/run-planned.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
 import type { SourceFile } from "../../source/fetch/source-file.ts";
 import { checkStreams, mayBeListedOtherwise, withOwnIndexes } from "../../source/probe/check-streams.ts";
 import { probeSource } from "../../source/probe/probe-source.ts";
 import { readOwnFile } from "../../upload/made-file.ts";
+import { runOnSource } from "../../workspace/run-planned.ts";
 import type { HeldSource } from "../../workspace/source-cache.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import {

@@ -10,9 +10,9 @@ import { errorCode, messageOf } from "#shared/log.ts";
 import { chunkFile, pipeFile } from "#shared/plan/chunks/chunk-muxers.ts";
 import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
 import type { PlannedCommand } from "#shared/plan/outputs/output-plan.ts";
-import { type RunDeps, type RunFailure, runAll } from "../../prepare/run-planned.ts";
 import { openFile } from "../../run-files/open-file.ts";
 import type { RunFiles } from "../../run-files/run-files.ts";
+import { type RunDeps, type RunFailure, runAll } from "../../workspace/run-planned.ts";
 
 /** A growing file, and the pipe through which a run reads it; names in the folder of this node. */
 export type GrowingInput = { readonly file: string; readonly pipe: string };

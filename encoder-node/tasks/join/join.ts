@@ -10,11 +10,11 @@ import type { TaskResult } from "#shared/protocol/reports.ts";
 import { checkOutput, type RunResult } from "../../outputs/check-output.ts";
 import { type Encoded, openDelivery } from "../../outputs/deliver-outputs.ts";
 import { prepare } from "../../prepare/prepare.ts";
-import { type OnRuns, type RunFailure, runAll } from "../../prepare/run-planned.ts";
 import { openPublisher, type Publisher } from "../../publish/publication.ts";
 import { qualityReport } from "../../quality/quality-report.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
 import { trackKey } from "../../workspace/fetch-tracks.ts";
+import { type OnRuns, type RunFailure, runAll } from "../../workspace/run-planned.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { inWorkspace, taskSource } from "../../workspace/task-source.ts";
 
