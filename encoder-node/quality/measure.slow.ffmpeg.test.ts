@@ -59,17 +59,16 @@ async function madeOf(source: string, request: OutputOptions, file?: string): Pr
   return { source: clip, probe, output, video: output.video, made: encoded, perSecond: 4 };
 }
 
-async function measured(...request: Parameters<typeof madeOf>): Promise<MeasuredVideo> {
-  const result = await measuredAlone(await madeOf(...request));
-  if (!result.ok) throw new Error(result.error.message);
-  return result.value;
+async function measureAll(requests: readonly MeasureRequest[]): Promise<Result<MeasuredVideo>[]> {
+  const results = await measureQualities(requests, { ...deps, folder });
+  if (!results.ok) throw new Error(results.error.message);
+  return results.value;
 }
 
-async function measuredAlone(request: MeasureRequest): Promise<Result<MeasuredVideo>> {
-  const results = await measureQualities([request], { ...deps, folder });
-  const [result] = results.ok ? results.value : [results];
-  if (!result) throw new Error("Nothing was measured");
-  return result;
+async function measured(...request: Parameters<typeof madeOf>): Promise<MeasuredVideo> {
+  const [result] = await measureAll([await madeOf(...request)]);
+  if (!result?.ok) throw new Error(result?.error.message);
+  return result.value;
 }
 
 async function all<Value>(values: AsyncIterable<Value>): Promise<Value[]> {
@@ -113,10 +112,9 @@ test("measures several videos at once with the same figures as each video alone"
   const formats = ["mp4::x:quality=5", "mp4:160x_15fps:x:quality=2", "webm:vp9_64x:x:quality=3"];
   const requests: MeasureRequest[] = [];
   for (const format of formats) requests.push(await madeOf("ntsc.mp4", { format }));
-  const together = await measureQualities(requests, { ...deps, folder });
   const separate = [];
-  for (const request of requests) separate.push(await measuredAlone(request));
-  expect(together).toEqual({ ok: true, value: separate });
+  for (const request of requests) separate.push(...(await measureAll([request])));
+  expect(await measureAll(requests)).toEqual(separate);
 });
 
 test("a broken video does not hide the others", async () => {

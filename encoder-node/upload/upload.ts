@@ -19,7 +19,7 @@ import { storeInFolder } from "./store-in-folder.ts";
  */
 export type RequestUploads = (files: UploadsRequest["files"]) => Promise<UploadsAnswer>;
 
-/** What the transfers of a task share. */
+/** Dependencies that all transfers of a task share. */
 export type TransferDeps = {
   /** A single agent for all uploads, so that they share connections. */
   readonly storages: Dispatcher;

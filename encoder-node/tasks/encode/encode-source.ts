@@ -103,9 +103,10 @@ async function withIndexes(
   { probe, outputs }: EncodeTask,
   { ffmpeg, signal }: TaskDeps,
 ): Promise<TaskSource> {
-  if (!mayBeListedOtherwise(probe)) return taskSource({ ...served, probe, folder });
-  const own = await withOwnIndexes(ffmpeg, served, probe, signal, countsAudio(outputs));
-  return taskSource({ ...served, probe: own, folder });
+  const indexed = mayBeListedOtherwise(probe)
+    ? await withOwnIndexes(ffmpeg, served, probe, signal, countsAudio(outputs))
+    : probe;
+  return taskSource({ ...served, probe: indexed, folder });
 }
 
 /** Checks that this node's ffmpeg lists the same streams, if `withIndexes` has not. */

@@ -46,17 +46,14 @@ const stored = (index: number, isDone = true): JoinChunk => {
   return { range: { index, frames: 10, from: null, to: null, longestGopMs: 0 } as JoinChunk["range"], tracks };
 };
 const taskOf = (...chunks: JoinChunk[]): JoinTask => ({ kind: "join", chunks, outputs: [], audio: [] }) as never;
-const indexesOf = (chunks: readonly JoinChunk[]): number[] => chunks.map(({ range }) => range.index);
 
+const { signal } = new AbortController();
 async function joined(task: JoinTask, more: readonly JoinChunk["tracks"][] = []): Promise<number[][]> {
   const answers = [...more];
-  const deps = {
-    waiting: { begin: () => true, end: () => undefined },
-    signal: new AbortController().signal,
-    requestChunks: async () => [answers.shift() ?? []],
-  };
+  const requestChunks = async () => [answers.shift() ?? []];
+  const deps = { waiting: { begin: () => true, end: () => undefined }, signal, requestChunks };
   const all: number[][] = [];
-  for await (const chunks of availableChunks(task, deps)) all.push(indexesOf(chunks));
+  for await (const chunks of availableChunks(task, deps)) all.push(chunks.map(({ range }) => range.index));
   return all;
 }
 
@@ -70,11 +67,8 @@ it("yields the chunks before a missing chunk first, and the others without gaps 
 });
 
 it("waits for no chunk when the node cannot wait", async () => {
-  const deps = {
-    waiting: { begin: () => false, end: () => undefined },
-    signal: new AbortController().signal,
-    requestChunks: () => Promise.reject(new Error("asked")),
-  };
+  const requestChunks = () => Promise.reject(new Error("asked"));
+  const deps = { waiting: { begin: () => false, end: () => undefined }, signal, requestChunks };
   const chunks = availableChunks(taskOf(stored(0, false)), deps);
   await expect(chunks.next()).rejects.toMatchObject({ code: "node_busy" });
 });

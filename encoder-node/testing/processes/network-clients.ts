@@ -24,11 +24,6 @@ const { ffprobe } = await locateFfmpeg(process.env);
 const { signal } = new AbortController();
 const timeouts = { stallMs: 30_000, backoff: { firstMs: 1, maxMs: 1 } };
 
-const MARKED = specOf({ format: "mp4", params: { watermark: { url: "http://127.0.0.1/" } } }, 0);
-/** An output whose watermark has any URL, which no request could name. */
-const markedWith = (url: string): OutputSpec =>
-  "watermark" in MARKED && MARKED.watermark ? { ...MARKED, watermark: { ...MARKED.watermark, url } } : MARKED;
-
 /** Requests a URL, and returns the message of the failure, if it failed. */
 type Client = (url: string, allow: AllowPrivate, folder: string) => Promise<string | null>;
 
@@ -64,9 +59,9 @@ export const READERS: Readonly<Record<string, Client>> = {
     return null;
   },
   watermark: async (url, allow, folder) => {
-    const { failed } = await fetchWatermarks([markedWith(url)], folder, { ffprobe, allowPrivate: allow, signal });
-    const [failure] = failed.map(({ failure: { code, message } }) => `${code}: ${message}`);
-    return failure ?? null;
+    const spec = { ...specOf({ format: "mp4" }, 0), watermark: { url } } as OutputSpec;
+    const { failed } = await fetchWatermarks([spec], folder, { ffprobe, allowPrivate: allow, signal });
+    return failed.map(({ failure: { code, message } }) => `${code}: ${message}`)[0] ?? null;
   },
   subtitles: async (url, allow, folder) => {
     const subtitles = [{ source: { url }, language: "en", name: "English", shiftMs: 0 }];

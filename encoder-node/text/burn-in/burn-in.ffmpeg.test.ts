@@ -114,10 +114,7 @@ afterAll(async () => {
   closeServers();
 });
 
-const NO_TEXT = {
-  probe: { streams: [], format: {} },
-  texts: { channels: ok([]), readTexts: () => Promise.reject(new Error("The source has no text")) },
-};
+const NO_TEXT = { probe: { streams: [], format: {} }, texts: { channels: ok([]), readTexts: () => Promise.reject() } };
 
 const burnt = (file: string, style: object = {}, more: object = {}): OutputOptions => ({
   format: "mp4::noaudio",
