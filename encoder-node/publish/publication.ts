@@ -73,13 +73,9 @@ export function openPublication(options: PublicationOptions, deps: PublicationDe
       if (failure) return err(failure);
       await live?.close();
       const { spec, folder } = options;
-      const packaged = packages.map(({ name, variants, feeds }) => ({
-        name,
-        spec,
-        folder,
-        variants,
-        tracks: feeds.flatMap((feed) => feed.made() ?? []),
-      }));
+      const packaged = packages.map(({ feeds, ...each }) => {
+        return { ...each, spec, folder, tracks: feeds.flatMap((feed) => feed.made() ?? []) };
+      });
       const texts = packaged.map((each) => ({ ...each, endMs: lastEndMs(each.tracks) }));
       const subtitles = await storeSubtitles(options.subtitles, texts, storage);
       if (!subtitles.ok) return subtitles;

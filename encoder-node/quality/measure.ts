@@ -40,7 +40,6 @@ export type MeasureDeps = Pick<TaskDeps, "ffmpeg" | "capabilities" | "log" | "si
   readonly network?: LoopbackNetwork | undefined;
   /** Captions and fonts for outputs with burnt-in captions. */
   readonly burns?: Burns | undefined;
-  readonly onProgress?: (fraction: number) => void;
 };
 
 /** A run without progress for this long is stuck. */
@@ -84,7 +83,7 @@ async function runPlan(
   { run }: QualitiesPlan,
   requests: readonly MeasureRequest[],
   cwd: string,
-  { ffmpeg, folder, log, signal, network, burns, onProgress }: MeasureDeps,
+  { ffmpeg, folder, log, signal, network, burns }: MeasureDeps,
 ): Promise<Failure | null> {
   if (burns !== undefined) await placeBurnFiles(run.argv, burns, cwd);
   const startedAt = performance.now();
@@ -102,9 +101,6 @@ async function runPlan(
     signal,
     stallMs: STALL_MS,
     durationMs: run.durationMs,
-    onProgress: ({ outTimeMs }) => {
-      if (run.durationMs) onProgress?.(Math.min(1, outTimeMs / run.durationMs));
-    },
   });
   log.debug("quality measured", { durationMs: Math.round(performance.now() - startedAt), ok: result.ok });
   return result.ok ? null : explainFailure(result.stderrTail, result, folder);

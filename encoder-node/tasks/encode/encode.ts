@@ -16,12 +16,10 @@ import { verifyStreams, withEncodeSource } from "./encode-source.ts";
 
 const MEASURES: readonly Measure[] = ["watermarks", "texts", "audio", "captions", "gains", "targets"];
 
-export function encode(task: TaskOf<"encode">, deps: TaskDeps): Promise<TaskResult> {
-  const { outputs } = task;
-  return withEncodeSource(task, deps, (source, sourceDeps, release) =>
-    encodeSource({ ...source, outputs }, release, sourceDeps),
+export const encode = (task: TaskOf<"encode">, deps: TaskDeps): Promise<TaskResult> =>
+  withEncodeSource(task, deps, (source, sourceDeps, release) =>
+    encodeSource({ ...source, outputs: task.outputs }, release, sourceDeps),
   );
-}
 
 /** The source as it is read, and the outputs to make of it. */
 type Work = TaskSource & { readonly outputs: readonly OutputSpec[] };

@@ -11,7 +11,7 @@ import { checkFolder } from "../../upload/store-in-folder.ts";
 import type { HeldSource } from "../../workspace/source-cache.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { acquireSource, acquireUnlessSlow, openSource } from "../../workspace/task-source.ts";
-import { findSplitPoints, originOf, probing } from "./split-points.ts";
+import { findSplitPoints, originOf } from "./split-points.ts";
 
 export async function inspect(task: TaskOf<"inspect">, deps: TaskDeps): Promise<TaskResult> {
   if (task.storesAt !== undefined) await checkFolder(task.storesAt, deps.folders);
@@ -34,8 +34,10 @@ async function inspectWhole(task: TaskOf<"inspect">, deps: TaskDeps): Promise<Ta
 
 async function resultOf(source: HeldSource, task: TaskOf<"inspect">, deps: TaskDeps): Promise<TaskResult> {
   try {
-    const probed = probing(deps, () => probeSource(deps.ffprobe, source.path, deps.signal));
-    const probe = await probed.catch(async (error: unknown) => {
+    const probing = deps.withProbeSlot(() =>
+      deps.trace.step("probe", () => probeSource(deps.ffprobe, source.path, deps.signal)),
+    );
+    const probe = await probing.catch(async (error: unknown) => {
       throw await explainNotMedia(error, source.path);
     });
     if (!task.chunking) return { kind: "inspect", probe };
@@ -82,7 +84,9 @@ async function outlineResult(
   const origin = originOf(source);
   if (!origin) return null;
   const file = { path, isOutline: true };
-  const probe = await probing(deps, () => probeSource(deps.ffprobe, file, deps.signal));
+  const probe = await deps.withProbeSlot(() =>
+    deps.trace.step("probe", () => probeSource(deps.ffprobe, file, deps.signal)),
+  );
   if (!task.chunking) return { kind: "inspect", probe };
   const chunking = await findSplitPoints({ ...file, probe, origin }, task, deps);
   return chunking.ok ? { kind: "inspect", probe, chunking } : null;

@@ -62,10 +62,6 @@ export async function findSplitPoints(
   }
 }
 
-/** Waits for a slot to probe, and traces the work. */
-export const probing = <Value>({ withProbeSlot, trace }: TaskDeps, work: () => Promise<Value>): Promise<Value> =>
-  withProbeSlot(() => trace.step("probe", work));
-
 /** Codes of errors after which the work is no longer needed. */
 const UNWANTED: ReadonlySet<string> = new Set(["lease_superseded", "cancelled"]);
 const isUnwanted = (error: unknown): boolean => error instanceof AppError && UNWANTED.has(error.code);
@@ -82,7 +78,9 @@ async function readChunkableSource({ probe, ...source }: InspectedSource, deps: 
   const track = chooseTracks(probe).video;
   if (!track) throw notChunkable("it has no video track");
   if (track.startsWithOldFrames) throw notChunkable("its first frames precede the start of the timeline");
-  const reading = await probing(deps, () => readFrameIndex(ffprobe, local, track.streamIndex, signal));
+  const reading = await deps.withProbeSlot(() =>
+    deps.trace.step("probe", () => readFrameIndex(ffprobe, local, track.streamIndex, signal)),
+  );
   if (!reading.ok) throw notChunkable(reading.error);
   const chunkable = chunkableSource(reading.value, probe);
   if (chunkable.endUs - chunkable.startUs <= MIN_CHUNKED_MS * 1000) {
