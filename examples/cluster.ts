@@ -74,7 +74,9 @@ class Relay {
 const requests = new Map<string, number>();
 const countLine = (line: string): void => {
   const { method, path } = JSON.parse(line);
-  if (String(path).startsWith("/cluster/")) requests.set(method, (requests.get(method) ?? 0) + 1);
+  if (!String(path).startsWith("/cluster/")) return;
+  const kind = path === "/cluster/" ? "LIST" : method;
+  requests.set(kind, (requests.get(kind) ?? 0) + 1);
 };
 const s3 = await startS3(
   {
