@@ -1,5 +1,5 @@
 // The context of a command: outputs, target service and abort signal.
-
+import type { Readable } from "node:stream";
 import type { Env } from "./connection/folders.ts";
 import type { Target, TargetOptions } from "./connection/target.ts";
 import { TimedOut, usageError } from "./exit.ts";
@@ -9,6 +9,9 @@ import { parseDuration } from "./terminal/values.ts";
 /** The options of a run by name, in camel case as commander returns them. */
 export type Options = Readonly<Record<string, unknown>>;
 
+/** `isTTY` is true if a person types it. */
+export type Input = Readable & { readonly isTTY?: boolean };
+
 export type Context = {
   readonly env: Env;
   readonly output: Output;
@@ -16,8 +19,8 @@ export type Context = {
   readonly globals: Options;
   /** Aborted by Ctrl-C with the reason `Interrupted`. */
   readonly signal: AbortSignal;
-  /** Standard input. `isTTY` is true if a person types it. */
-  readonly input: NodeJS.ReadStream;
+  /** Standard input. */
+  readonly input: Input;
   readonly now: () => number;
 };
 

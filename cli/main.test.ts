@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { fileFolder, untilEnd } from "../test/fixtures.ts";
 import { COMMANDS } from "./table/commands.ts";
 import { failure, startFakeService } from "./testing/fake-service.ts";
-import { bareEnvironment, runCli, startCli } from "./testing/run-cli.ts";
+import { bareEnvironment, runCli, runProcess, startCli } from "./testing/run-cli.ts";
 
 const JOB = {
   id: "3clA7G2GY8bXR5",
@@ -291,7 +291,7 @@ it("sends a job from a file or from standard input", async () => {
     [join(folder, "job.json"), ""],
     ["-", JSON.stringify(job)],
   ] as const) {
-    const ended = await runCli(["encode", "-f", file, "--no-wait"], env, input);
+    const ended = await runProcess(["encode", "-f", file, "--no-wait"], env, input);
     expect(ended).toMatchObject({ code: 0, stdout: `${JOB.id}\n` });
     const [sent] = service.requests.filter(({ method }) => method === "POST").slice(-1);
     expect(JSON.parse(sent?.body ?? "")).toEqual({ ...job, notification: { type: "none" } });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { COCONUT_V2_JOB, ZENCODER_JOB } from "#shared/convert/testing/examples.ts";
 import { fileFolder } from "../../test/fixtures.ts";
-import { bareEnvironment, runCli } from "../testing/run-cli.ts";
+import { bareEnvironment, runCli, runProcess } from "../testing/run-cli.ts";
 
 const folder = fileFolder();
 const env = bareEnvironment(folder);
@@ -23,7 +23,7 @@ it("prints the request and reports missing fields", async () => {
 });
 
 it("reads standard input, and prints request and notes as JSON", async () => {
-  const { stdout } = await runCli(["convert", "-", "--json"], env, JSON.stringify(COCONUT_V2_JOB));
+  const { stdout } = await runProcess(["convert", "-", "--json"], env, JSON.stringify(COCONUT_V2_JOB));
   expect(JSON.parse(stdout)).toMatchObject({
     service: "coconut",
     request: { input: { url: "https://example.com/a.mov" } },

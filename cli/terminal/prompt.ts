@@ -1,9 +1,10 @@
 // Asks for a secret: without an echo on a terminal, as a line of standard input elsewhere.
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
+import type { Input } from "../context.ts";
 
 /** Returns the first line without surrounding spaces, or an empty text if there is no line. */
-export async function askSecret(input: NodeJS.ReadStream, question: string, signal: AbortSignal): Promise<string> {
+export async function askSecret(input: Input, question: string, signal: AbortSignal): Promise<string> {
   if (!input.isTTY) return ((await text(input)).split(/\r?\n/)[0] ?? "").trim();
   process.stderr.write(question);
   // Without an output, readline does not echo the typed text.
