@@ -19,8 +19,10 @@ const { origin } = untilEnd(
   }),
 );
 
+const files = await serviceFiles();
+
 it("the local Worker rejects requests without the front's secret on both of its ports", async () => {
-  const worker = workerOptions(await serviceFiles(), "loopback", { FRONT_SECRET: "the secret" });
+  const worker = workerOptions(files, "loopback", { FRONT_SECRET: "the secret" });
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({ ...worker, host: "127.0.0.1", port: 0, cf: false, telemetry: { enabled: false } }),
   );
@@ -40,8 +42,8 @@ it("the local Worker rejects requests without the front's secret on both of its 
   }
 });
 
-it("puts no folder name of this machine into the Worker's code and description", async () => {
-  const { script, assets: _, ...description } = await serviceFiles();
+it("puts no folder name of this machine into the Worker's code and description", () => {
+  const { script, assets: _, ...description } = files;
   const [code = "", map = ""] = script.split("sourceMappingURL=data:application/json;base64,");
   const texts = [code, Buffer.from(map, "base64").toString(), JSON.stringify(description)];
   for (const text of texts) expect(text.indexOf(ROOT.replace(/\/$/, ""))).toBe(-1);
