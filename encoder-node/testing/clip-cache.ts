@@ -1,7 +1,17 @@
 // Clips that ffmpeg makes for tests. A run with the same program, arguments and input files happens once on a machine.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from "node:fs";
 import { extname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { toolEnvironment } from "../ffmpeg/sandbox/tool-environment.ts";
@@ -10,6 +20,8 @@ const run = promisify(execFile);
 const CACHE = join(import.meta.dirname, "../../node_modules/.cache/copra-clips");
 /** Larger files stay out of the cache. */
 const MOST_BYTES = 2 ** 25;
+/** Clips that no test has used for so long are removed. */
+const UNUSED_MS = 7 * 24 * 3600 * 1000;
 
 const filesIn = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -23,7 +35,10 @@ export async function makeCached(tool: string, argv: readonly string[], name: st
   const key = keyOf(tool, argv, folder, before);
   const path = resolve(folder, name);
   const cached = join(CACHE, `${key}${extname(name)}`);
-  if (key !== null && existsSync(cached)) return copyFileSync(cached, path);
+  if (key !== null && existsSync(cached)) {
+    utimesSync(cached, new Date(), new Date());
+    return copyFileSync(cached, path);
+  }
   await run(tool, ["-v", "error", "-nostdin", "-y", ...argv, name], { env: toolEnvironment(), cwd: folder });
   // Another file beside it, such as a palette, would be missing next time.
   const isAlone = filesIn(folder).every((file) => file === name || before.includes(file));
@@ -32,6 +47,10 @@ export async function makeCached(tool: string, argv: readonly string[], name: st
   const draft = `${cached}-${process.pid}`;
   copyFileSync(path, draft);
   renameSync(draft, cached);
+  for (const file of filesIn(CACHE).map((name) => join(CACHE, name))) {
+    const unused = Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+    if (unused > UNUSED_MS) rmSync(file, { force: true });
+  }
 }
 
 /** Null if the arguments may name files that are unknown here: in other folders, or in a list. */
