@@ -12,7 +12,6 @@ import { chooseSplitPoints } from "#shared/plan/chunks/choose-split-points.ts";
 import { chunkGridMs } from "#shared/plan/chunks/chunkable-source.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import { Task, type TaskOf } from "#shared/protocol/tasks.ts";
-import { runCommand } from "../../ffmpeg/run-command.ts";
 import { encodeAudio } from "../../tasks/audio.ts";
 import { chunk } from "../../tasks/chunk/chunk.ts";
 import { encode } from "../../tasks/encode/encode.ts";
@@ -20,14 +19,14 @@ import { inspect } from "../../tasks/inspect/inspect.ts";
 import { join } from "../../tasks/join/join.ts";
 import { readSourceTexts } from "../../tasks/texts.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
+import { makeClip } from "../plan-runs.ts";
 import { closeServers, sendRange, serve } from "../range-server.ts";
-import { startTestNode, type TestNode, tools } from "../task-deps.ts";
+import { startTestNode, type TestNode } from "../task-deps.ts";
 import { type ScratchBucket, startScratchBucket } from "./scratch-bucket.ts";
 import { startTestStorage, type TestStorage } from "./stream-storage.ts";
 
 const X264 = "-c:v libx264 -preset ultrafast -g 60 -pix_fmt yuv420p";
 const AUDIO = "-f lavfi -i sine=d=70:r=48000";
-const UNEVEN = "select='not(between(mod(t,1),0.25,0.5))',settb=1/90000";
 /** A clip with three audio tracks of this many seconds. */
 function languages(seconds: number): string {
   const tone = (hz: number, late: number): string =>
@@ -41,13 +40,11 @@ function languages(seconds: number): string {
 }
 const CLIPS = {
   "ntsc.mp4": `-f lavfi -i testsrc2=s=160x90:r=30000/1001:d=70 ${AUDIO} ${X264} -bf 2 -c:a aac`,
-  "uneven.mkv": `-f lavfi -i testsrc2=s=160x90:r=20:d=70 ${AUDIO} -vf ${UNEVEN} -fps_mode vfr ${X264} -c:a aac`,
   /** Too short for chunks. */
   "short.mp4": `-f lavfi -i testsrc2=s=160x90:r=25:d=12 -f lavfi -i sine=d=12:r=48000 ${X264} -c:a aac`,
   /** English 5.1, German that starts late, and a French commentary. */
   "languages.mkv": languages(70),
   "short-languages.mkv": languages(6),
-  "clip.ts": `-f lavfi -i testsrc2=s=160x90:r=25:d=70 ${AUDIO} ${X264} -c:a aac`,
 };
 export type Clip = keyof typeof CLIPS;
 
@@ -63,10 +60,7 @@ export type ChunkTestBed = {
 /** Opens a node, a scratch bucket, and a server with these clips. */
 export async function openChunkTestBed(clips: readonly Clip[]): Promise<ChunkTestBed> {
   const folder = await mkdtemp(pathOf(tmpdir(), "copra-chunked-"));
-  for (const name of clips) {
-    const argv = ["-v", "error", "-nostdin", ...CLIPS[name].split(" "), name];
-    expect(await runCommand({ path: tools.ffmpeg.path, argv, cwd: folder, stallMs: 60_000 })).toEqual({ ok: true });
-  }
+  for (const name of clips) await makeClip(folder, name, CLIPS[name]);
   const bucket = await startScratchBucket();
   const node = startTestNode(folder);
   const { origin } = await serve(async (request, response) => {
