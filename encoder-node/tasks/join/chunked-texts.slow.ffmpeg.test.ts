@@ -222,7 +222,6 @@ it("a feature with merged tracks, a second language, text for the hearing impair
           { from: [1, 2, 3, 4, 5, 6], language: "en" },
           { from: [7, 8], language: "de" },
         ],
-        loudness: -16,
         subtitles: "all",
       },
     },
