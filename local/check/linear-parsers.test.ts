@@ -40,7 +40,7 @@ import { captionPairs } from "../../encoder-node/text/closed-captions/caption-pa
 import { decodePairs } from "../../encoder-node/text/closed-captions/decode-pairs.ts";
 import { isScc, parseScc } from "../../encoder-node/text/closed-captions/scc.ts";
 import { decodedReferences, escapedMarkup, escapedText, withReadings } from "../../encoder-node/text/escaped-text.ts";
-import { type ForeignFile, PARSERS, type Parsers, scriptOf } from "../../encoder-node/text/parsing/parsers.ts";
+import { type ForeignFile, PARSERS, type Parsers } from "../../encoder-node/text/parsing/parsers.ts";
 import { readSubtitle } from "../../encoder-node/text/parsing/subtitle-text.ts";
 import { separateCues } from "../../encoder-node/text/separate-cues.ts";
 import { isSubRip, parseSubRip, subRipText } from "../../encoder-node/text/subrip.ts";
@@ -60,8 +60,7 @@ import { isProduction, listFiles } from "./files.ts";
 import { hostileBytes, hostileTexts } from "./testing/hostile-inputs.ts";
 
 const CHOSEN = { family: "Noto Sans", lineHeight: 1.3, path: "" };
-const FONTS = { chosen: CHOSEN, known: [CHOSEN] };
-const FONT_OF = familyIn(FONTS);
+const FONT_OF = familyIn({ chosen: CHOSEN, known: [CHOSEN] });
 const ASS = { fontOf: FONT_OF, fallback: "Noto Sans" };
 const TAGS = { styles: new Set(["Default"]), fontOf: FONT_OF, width: 640, height: 360 };
 const BURN = { style: DEFAULT_STYLE, keepsStyle: true, shiftMs: 500 };
@@ -76,7 +75,6 @@ const OF_TEXT: Readonly<Record<string, (text: string) => unknown>> = {
   cleanPlain,
   literalText,
   requestedColor,
-  scriptOf: (text) => scriptOf(readSubtitle(Buffer.from(text)), BURN, FONTS),
   parseAss: (text) => parseAss(text, ASS),
   assCues,
   isScc,
@@ -167,6 +165,9 @@ const ISOLATED: Readonly<Record<keyof Parsers, (file: ForeignFile) => Promise<un
   clippedTrack: (file) => PARSERS.clippedTrack(file, 500, PART),
 };
 
+/** Steps of the isolated parsers, which are tried there. */
+const ISOLATED_STEPS = ["scriptOf"];
+
 /** The rooms with parsers, and parameters that are texts of this program. */
 const ROOMS = /^encoder-node\/(?:codecs|mp4|package\/mpegts|text|source\/(?:frame-index|outline|probe))\//;
 const OWN = new Set(["path", "url", "name", "type", "folder", "subject", "message"]);
@@ -202,7 +203,7 @@ it("has all parsers of the rooms with parsers", () => {
   const all = listFiles()
     .filter((file) => isProduction(file) && ROOMS.test(file))
     .flatMap(parsersIn);
-  expect([...Object.keys(OF_TEXT), ...Object.keys(OF_BYTES)].toSorted()).toEqual(
+  expect([...Object.keys(OF_TEXT), ...Object.keys(OF_BYTES), ...ISOLATED_STEPS].toSorted()).toEqual(
     expect.arrayContaining(all.toSorted()),
   );
 });
