@@ -37,13 +37,6 @@ type Case = { argv?: string[]; env?: Record<string, string>; message: string };
 it.each<[string, Case]>([
   ["an unknown option", { argv: ["--wrok", "a"], message: `Unknown option '--wrok'\n\n${USAGE}` }],
   [
-    "an FFMPEG_PATH without a file",
-    {
-      env: { FFMPEG_PATH: at("none") },
-      message: `FFMPEG_PATH is set, but there is no file ${at("none")}. Point FFMPEG_PATH to a working ffmpeg, or unset it.`,
-    },
-  ],
-  [
     "an ffmpeg without encoders",
     {
       env: { FFMPEG_PATH: at("bare-ffmpeg") },

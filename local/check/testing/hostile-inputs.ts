@@ -92,7 +92,7 @@ export const hostileTexts = Object.entries<Hostile<string>>({
   "comments before a page": (size) => "<!---->".repeat(size / 7),
   thumbnails: (size) => "thumbnails/1.jpg\n".repeat(size / 17),
   ...Object.fromEntries(
-    [..." \n\ta<>&{}[]()\\,:;#-\u0000\u00e9"].map((text) => [
+    [..." \n\ta1<>&{}[]()\\,:;#-\u0000\u00e9"].map((text) => [
       JSON.stringify(text),
       (size: number) => text.repeat(size),
     ]),
