@@ -60,7 +60,7 @@ import { isProduction, listFiles } from "./files.ts";
 import { hostileBytes, hostileTexts } from "./testing/hostile-inputs.ts";
 
 const CHOSEN = { family: "Noto Sans", lineHeight: 1.3, path: "" };
-const FONT_OF = familyIn({ chosen: CHOSEN, known: [CHOSEN] });
+const FONT_OF = familyIn({ known: [CHOSEN] });
 const ASS = { fontOf: FONT_OF, fallback: "Noto Sans" };
 const TAGS = { styles: new Set(["Default"]), fontOf: FONT_OF, width: 640, height: 360 };
 const BURN = { style: DEFAULT_STYLE, keepsStyle: true, shiftMs: 500 };
