@@ -37,18 +37,9 @@ async function main(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "copra-bench-"));
   const tools = await locateFfmpeg(process.env);
   const clip = join(folder, "source.mp4");
-  const inputs = [
-    "-f",
-    "lavfi",
-    "-i",
-    "testsrc2=size=1920x1080:rate=30000/1001",
-    "-f",
-    "lavfi",
-    "-i",
-    "sine=frequency=440",
-  ];
-  const encode = ["-t", "10", "-c:v", "libx264", "-preset", "veryfast", "-pix_fmt", "yuv420p", "-c:a", "aac", clip];
-  await run(tools.ffmpeg.path, ["-v", "error", "-nostdin", ...inputs, ...encode]);
+  const inputs = "-f lavfi -i testsrc2=size=1920x1080:rate=30000/1001 -f lavfi -i sine=frequency=440";
+  const encode = "-t 10 -c:v libx264 -preset veryfast -pix_fmt yuv420p -c:a aac";
+  await run(tools.ffmpeg.path, [...`-v error -nostdin ${inputs} ${encode}`.split(" "), clip]);
 
   const stack = await startStack(
     readSettings({ COPRA_HOME: join(folder, "home"), COPRA_PORT: "0", COPRA_S3_PORT: "0" }),

@@ -1,16 +1,13 @@
 // The context of a command: outputs, target service and abort signal.
-import type { Readable } from "node:stream";
 import type { Env } from "./connection/folders.ts";
 import type { Target, TargetOptions } from "./connection/target.ts";
 import { TimedOut, usageError } from "./exit.ts";
 import type { Output } from "./terminal/output.ts";
+import type { Input } from "./terminal/prompt.ts";
 import { parseDuration } from "./terminal/values.ts";
 
 /** The options of a run by name, in camel case as commander returns them. */
 export type Options = Readonly<Record<string, unknown>>;
-
-/** `isTTY` is true if a person types it. */
-export type Input = Readable & { readonly isTTY?: boolean };
 
 export type Context = {
   readonly env: Env;

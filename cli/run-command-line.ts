@@ -5,22 +5,18 @@ import { EXIT, endOf } from "./exit.ts";
 import { parseCommandLine, withDefaultVerb } from "./program.ts";
 import { COMMANDS, GROUPS } from "./table/commands.ts";
 import { GLOBAL_OPTIONS } from "./table/global-options.ts";
-import { Output, type TextStream } from "./terminal/output.ts";
+import { Output, type OutputOptions } from "./terminal/output.ts";
 import { printable } from "./terminal/printable.ts";
 
-/** What a command line has from its process. */
-export type Surroundings = Pick<Context, "env" | "input"> & {
-  readonly stdout: TextStream;
-  readonly stderr: TextStream;
-  /** Returns a signal that Ctrl-C aborts. Commands that handle signals themselves do not call it. */
-  listenForInterrupts(): AbortSignal;
-};
+/** The process of a command line. Commands that handle signals themselves do not listen for interrupts (Ctrl-C). */
+export type Host = Pick<Context, "env" | "input"> &
+  Pick<OutputOptions, "stdout" | "stderr"> & { listenForInterrupts(): AbortSignal };
 
 /** Words after `copra node` that the node program does not handle. */
 const NODE_VERBS: ReadonlySet<string> = new Set(["install", "uninstall"]);
 
-export async function runCommandLine(argv: readonly string[], surroundings: Surroundings): Promise<number> {
-  const { stdout, stderr, env, input } = surroundings;
+export async function runCommandLine(argv: readonly string[], host: Host): Promise<number> {
+  const { stdout, stderr, env, input } = host;
   if (argv[0] === "__complete") {
     const { offersFor } = await import("./system/completion.ts");
     const offers = offersFor(argv.slice(1), { commands: COMMANDS, groups: GROUPS, globals: GLOBAL_OPTIONS });
@@ -38,7 +34,7 @@ export async function runCommandLine(argv: readonly string[], surroundings: Surr
   const { spec, args, options, globals } = parsed.chosen;
   const flags = { json: globals.json === true, quiet: globals.quiet === true, noColor: globals.color === false };
   const output = new Output({ stdout, stderr, env, ...flags });
-  const stop = spec.handlesSignals ? new AbortController().signal : surroundings.listenForInterrupts();
+  const stop = spec.handlesSignals ? new AbortController().signal : host.listenForInterrupts();
   try {
     const run = await spec.load();
     const context = { env, output, globals, signal: stop, input, now: Date.now };

@@ -1,7 +1,10 @@
 // Asks for a secret: without an echo on a terminal, as a line of standard input elsewhere.
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import type { Input } from "../context.ts";
+
+/** `isTTY` is true if a person types it. */
+export type Input = Readable & { readonly isTTY?: boolean };
 
 /** Returns the first line without surrounding spaces, or an empty text if there is no line. */
 export async function askSecret(input: Input, question: string, signal: AbortSignal): Promise<string> {

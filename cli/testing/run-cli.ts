@@ -36,8 +36,8 @@ export async function runProcess(args: readonly string[], env: Record<string, st
 export async function runCli(args: readonly string[], env: Record<string, string>, input = ""): Promise<Ended> {
   const [stdout, stderr] = [new Written(), new Written()];
   const { signal } = new AbortController();
-  const surroundings = { env, stdout, stderr, input: Readable.from([input]), listenForInterrupts: () => signal };
-  const code = await runCommandLine(args, surroundings);
+  const host = { env, stdout, stderr, input: Readable.from([input]), listenForInterrupts: () => signal };
+  const code = await runCommandLine(args, host);
   return { code, stdout: stdout.text, stderr: stderr.text };
 }
 
