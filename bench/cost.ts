@@ -21,16 +21,8 @@ const { values } = parseArgs({
 });
 
 const COLUMNS = [
-  "kind",
-  "$ per million",
-  "requests",
-  "active s",
-  "rows",
-  "MB",
-  "Worker",
-  "D1 trips",
-  "D1 rows",
-  "D1 ms",
+  ...["kind", "$ per million", "requests", "active s", "rows"],
+  ...["MB", "Worker", "D1 trips", "D1 rows", "D1 ms"],
 ];
 const WIDTHS = [40, 14, 9, 9, 7, 8, 7, 9, 8, 7];
 
