@@ -53,21 +53,8 @@ export async function lookAtFile(path: string): Promise<Looked> {
 }
 
 async function decode(path: string, hasVideo: boolean): Promise<number> {
-  const argv = [
-    "-v",
-    "error",
-    "-xerror",
-    "-nostats",
-    "-progress",
-    "pipe:1",
-    "-i",
-    path,
-    "-fps_mode",
-    "passthrough",
-    "-f",
-    "null",
-    "-",
-  ];
+  const input = ["-v", "error", "-xerror", "-nostats", "-progress", "pipe:1", "-i", path];
+  const argv = [...input, "-fps_mode", "passthrough", "-f", "null", "-"];
   const { stdout, stderr } = await run(tools.ffmpeg.path, argv, { env: toolEnvironment() });
   if (stderr !== "") throw new Error(`Decoding ${path} printed: ${stderr}`);
   return hasVideo

@@ -5,12 +5,8 @@ import { join } from "node:path";
 import { ffmpeg, makeGenerated } from "./clip-cache.ts";
 
 const SECONDS = "3";
-const testPattern = (size: string, rate: string): string[] => [
-  "-f",
-  "lavfi",
-  "-i",
-  `testsrc2=size=${size}:rate=${rate}`,
-];
+const testPattern = (size: string, rate: string): string[] =>
+  `-f lavfi -i testsrc2=size=${size}:rate=${rate}`.split(" ");
 const tone = ["-f", "lavfi", "-i", "sine=frequency=440:sample_rate=44100"];
 const h264 = ["-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p"];
 const aac = ["-c:a", "aac", "-ac", "2"];
@@ -37,16 +33,8 @@ const CLIPS = {
   "audio-only.m4a": [...tone, "-t", SECONDS, ...aac],
   /** Variable frame rate. */
   "uneven.mkv": [
-    ...testPattern("320x240", "30"),
-    ...tone,
-    "-t",
-    SECONDS,
-    "-vf",
-    UNEVEN,
-    "-fps_mode",
-    "vfr",
-    ...h264,
-    ...aac,
+    ...[...testPattern("320x240", "30"), ...tone],
+    ...["-t", SECONDS, "-vf", UNEVEN, "-fps_mode", "vfr", ...h264, ...aac],
   ],
   /** MPEG-TS, whose timestamps start at 1.4 s and whose duration is an estimate. */
   "broadcast.ts": [...testPattern("320x240", "25"), ...tone, "-t", SECONDS, ...h264, ...aac, "-f", "mpegts"],

@@ -39,18 +39,8 @@ it("creates, lists, shows and revokes upload links", async () => {
   const env = { ...bareEnvironment(folder), COPRA_URL: service.url, COPRA_API_KEY: "k-test" };
   const origin = "https://app.example.com";
   const options = [
-    "--max-size",
-    "5GB",
-    "--expires",
-    "2h",
-    "--origin",
-    origin,
-    "--name",
-    "a.mov",
-    "--job",
+    ...`--max-size 5GB --expires 2h --origin ${origin} --name a.mov --tag order=7 --job`.split(" "),
     file,
-    "--tag",
-    "order=7",
   ];
   const created = await runCli(["upload-links", "create", ...options, "--webhook", "https://x.example/h"], env);
   expect(created.stdout).toContain(LINK.tus_url);

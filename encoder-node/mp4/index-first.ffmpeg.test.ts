@@ -48,20 +48,10 @@ it("can be decoded from its start alone when bytes are free", async () => {
   const half = await open(join(folder, "half.mp4"), "w");
   await half.write(bytes.subarray(0, bytes.length * 0.6));
   await half.close();
+  const entries = "-show_entries stream=nb_frames,nb_read_frames";
   const { stdout } = await promisify(execFile)(
     tools.ffprobe.path,
-    [
-      "-v",
-      "quiet",
-      "-count_frames",
-      "-select_streams",
-      "v",
-      "-show_entries",
-      "stream=nb_frames,nb_read_frames",
-      "-of",
-      "csv=p=0",
-      "half.mp4",
-    ],
+    `-v quiet -count_frames -select_streams v ${entries} -of csv=p=0 half.mp4`.split(" "),
     { cwd: folder, env: toolEnvironment() },
   );
   const [frames, read] = stdout.split(",").map(Number);

@@ -109,16 +109,8 @@ async function toneAt(
   { frames }: Shown,
   hash = frames[20]?.hash,
 ): Promise<{ hash?: string; delay: number }> {
-  const argv = [
-    "-v",
-    "error",
-    "-copyts",
-    "-i",
-    file,
-    "-vn",
-    "-af",
-    "aresample=48000:async=1:min_hard_comp=0.001:first_pts=0",
-  ];
+  const filter = "aresample=48000:async=1:min_hard_comp=0.001:first_pts=0";
+  const argv = ["-v", "error", "-copyts", "-i", file, "-vn", "-af", filter];
   const options = { env: toolEnvironment(), encoding: "buffer", maxBuffer: 2 ** 24 } as const;
   const { stdout } = await promisify(execFile)(REFERENCE_FFMPEG, [...argv, "-ac", "1", "-f", "s16le", "-"], options);
   const samples = new Int16Array(stdout.buffer.slice(stdout.byteOffset, stdout.byteOffset + (stdout.length & ~1)));

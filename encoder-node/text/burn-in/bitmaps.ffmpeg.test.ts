@@ -130,33 +130,10 @@ async function plain(clip: string, frames: number): Promise<Shown> {
       "scale=out_color_matrix=bt601:out_range=tv,format=yuva420p[captions]",
     "[base][captions]overlay=format=yuv420[shown]",
   ];
-  const options = [
-    "-map",
-    "[shown]",
-    "-fps_mode",
-    "vfr",
-    "-c:v",
-    "libx264",
-    "-qp",
-    "0",
-    "-preset",
-    "ultrafast",
-    "-frames:v",
-    String(frames),
-  ];
+  const options = `-map [shown] -fps_mode vfr -c:v libx264 -qp 0 -preset ultrafast -frames:v ${frames}`.split(" ");
   const file = `plain-${clip}.mkv`;
-  const argv = [
-    "-v",
-    "error",
-    "-y",
-    "-canvas_size",
-    "640x360",
-    "-i",
-    clip,
-    "-filter_complex",
-    filters.join(";"),
-    ...options,
-  ];
+  const input = ["-v", "error", "-y", "-canvas_size", "640x360", "-i", clip];
+  const argv = [...input, "-filter_complex", filters.join(";"), ...options];
   await run(FFMPEG, [...argv, file], { cwd: folder, env: toolEnvironment(folder) });
   return look(path(file));
 }
