@@ -23,7 +23,7 @@ export async function insertEntry(db: D1Database, row: AuditRow): Promise<void> 
   const { id, createdAt, accountId, actor, ip, action, object, status } = row;
   const changedKey = /^keys\/(.*)/.exec(object)?.[1] ?? null;
   const account = sql`coalesce(${accountId}, ${ofKey(sql`account_id`, sql`${changedKey}`)})`;
-  const kind = sql`account_id IS ${accountId} AND action = ${action}`;
+  const kind = sql`account_id IS ${account} AND action = ${action}`;
   await runBatch(db, [
     sql`
       INSERT INTO ${audit} (id, created_at, account_id, actor, ip, action, object, status)

@@ -254,4 +254,23 @@ describe("the table of the audit", () => {
       { account: "quiet", action: "changeJob", n: 1, oldest: 3 },
     ]);
   });
+
+  it("keeps 2,000 entries of the operator's changes of an account's keys", async () => {
+    const { id } = await newAccount();
+    const { body: key } = await operator.post(`/v2/admin/accounts/${id}/keys`);
+    await env.DB.prepare(
+      `INSERT INTO audit WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 2009)
+       SELECT 'K' || i, i, ?, 'operator', NULL, 'revokeKey', 'keys/' || ?, 200 FROM n`,
+    )
+      .bind(id, key.id)
+      .run();
+    const change = { id: "newest", accountId: null, action: "revokeKey", object: `keys/${key.id}` };
+    const { db, work } = measuredDatabase(env.DB);
+    await insertEntry(db, entryOf(9000, change));
+    const left = env.DB.prepare(
+      "SELECT count(*) AS n, min(created_at) AS oldest FROM audit WHERE account_id = ? AND action = 'revokeKey'",
+    ).bind(id);
+    expect((await left.all()).results).toEqual([{ n: 2000, oldest: 11 }]);
+    expect(work.rowsRead).toBeLessThan(2100);
+  });
 });
