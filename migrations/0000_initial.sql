@@ -24,7 +24,7 @@ CREATE TABLE `api_keys` (
 	`revoked_at` integer,
 	`scopes` text,
 	`expires_at` integer,
-	`name` text DEFAULT '' NOT NULL,
+	`name` text NOT NULL,
 	`last_used_at` integer,
 	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action
 );

@@ -77,7 +77,7 @@ export async function insertAccount(
   await runQuery(
     client.batch([
       client.insert(accounts).values(account),
-      client.insert(apiKeys).values({ digest, accountId: account.id, createdAt: account.createdAt }),
+      client.insert(apiKeys).values({ digest, accountId: account.id, createdAt: account.createdAt, name: "" }),
     ]),
   );
 }

@@ -125,7 +125,8 @@ describe("while the database is down", () => {
 
 describe("a query that is wrong in itself", () => {
   it("reports a query that is not valid as an internal error, without the query's values", async () => {
-    const query = env.DB.prepare("INSERT INTO api_keys (digest, account_id, created_at) VALUES (?, 'nobody', 0)")
+    const columns = "(digest, account_id, created_at, name)";
+    const query = env.DB.prepare(`INSERT INTO api_keys ${columns} VALUES (?, 'nobody', 0, '')`)
       .bind("secret-digest")
       .run();
     const error = await runQuery(query).catch((thrown: unknown) => thrown);

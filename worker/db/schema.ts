@@ -34,7 +34,7 @@ export const apiKeys = sqliteTable("api_keys", {
   /** Null: the key does not expire. */
   expiresAt: integer("expires_at"),
   /** For people; empty: none. */
-  name: text("name").notNull().default(""),
+  name: text("name").notNull(),
   /** Up to an hour before the last use (noteUse); null: never used. */
   lastUsedAt: integer("last_used_at"),
 });
