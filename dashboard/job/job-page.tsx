@@ -1,6 +1,6 @@
 // The page of one job.
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { Job } from "../../client/index.ts";
+import type { CommandList, Job, JobMetadata, RequestView } from "../../client/index.ts";
 import { timeOf } from "../core/format.ts";
 import { useKeys } from "../core/keyboard.ts";
 import { lastShown, navigate, query, setQuery } from "../core/location.ts";
@@ -8,7 +8,7 @@ import { copra, serviceNow } from "../core/service.ts";
 import { Loading } from "../parts/loading.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Tabs } from "../parts/tabs.tsx";
-import { useResource } from "../parts/use-resource.ts";
+import { type Resource, useResource } from "../parts/use-resource.ts";
 import { Commands } from "./commands/commands.tsx";
 import { historyOf } from "./facts/history.ts";
 import { HistoryList } from "./facts/history-list.tsx";
@@ -115,9 +115,9 @@ type FactsProps = {
   readonly live: LiveJob;
   readonly job: Job;
   readonly bars: readonly Bar[];
-  readonly commands: Parameters<typeof Commands>[0]["list"];
-  readonly request: Parameters<typeof Request>[0]["view"];
-  readonly metadata: Parameters<typeof Metadata>[0]["of"];
+  readonly commands: Resource<CommandList>;
+  readonly request: Resource<RequestView>;
+  readonly metadata: Resource<JobMetadata>;
   readonly changes: string;
 };
 
