@@ -33,18 +33,18 @@ export async function sourceUrl(input: InputSpec, secret: AccessSecret | null, s
   });
 }
 
-type StoredUpload = Pick<Extract<InputSpec, { kind: "upload" }>, "id" | "origin" | "store">;
+type StoredUpload = Pick<Extract<InputSpec, { kind: "upload" }>, "id" | "name" | "origin" | "store">;
 
 /**
  * The URL of an upload in its storage, valid for `seconds`. Throws AppError(storage_unreachable) when the service has
  * lost access to this storage.
  */
 export async function uploadUrl(
-  { id, origin, store }: StoredUpload,
+  { id, name, origin, store }: StoredUpload,
   { sealingKeys, scratch }: UrlSettings,
   seconds: number,
 ): Promise<string> {
-  if (store === "bucket") return origin + (await signUploadGet(id, Date.now() + seconds * 1000, sealingKeys));
+  if (store === "bucket") return origin + (await signUploadGet({ id, name }, Date.now() + seconds * 1000, sealingKeys));
   if (scratch) return await scratchUploadUrl(scratch, id, seconds);
   throw new AppError("storage_unreachable", "The storage of uploads is no longer available: its operator removed it");
 }

@@ -26,7 +26,7 @@ const READ_HEADERS = ["Accept-Ranges", "Content-Length", "Content-Range", "ETag"
 export const storage = new Hono<StorageEnv>({ strict: false })
   // Players of any origin may read; job ids cannot be guessed.
   .use("/storage/*", cors({ origin: "*", allowMethods: ["GET", "HEAD"], exposeHeaders: READ_HEADERS, maxAge: 86_400 }))
-  .get("/storage/uploads/:id", serveUpload)
+  .get("/storage/uploads/:id/:name", serveUpload)
   .put("/storage/:job/:path{.+}", take)
   .route("/", mount(STORAGE_OPERATIONS, { getObject: serve }));
 

@@ -329,7 +329,7 @@ describe.each(["bucket", "scratch"])("the source of a job in the %s", (store) =>
     expect(unsigned.status).toBe(403);
     await unsigned.body?.cancel();
     if (store === "bucket") {
-      const expired = await signUploadGet(id, Date.now() - 1, settingsOf(env).sealingKeys);
+      const expired = await signUploadGet({ id, name: "clip" }, Date.now() - 1, settingsOf(env).sealingKeys);
       expect((await read(`https://copra.test${expired}`)).status).toBe(403);
     }
     const changed = await read(url.replace(id, "A".repeat(20)));
@@ -378,6 +378,19 @@ describe("a job whose input is an upload", () => {
     await account.delete(`/v2/jobs/${job.id}`);
     await expect.poll(async () => (await ask(`/${id}`, { method: "DELETE" })).status).toBe(200);
     expect(await findUpload(env.DB, account.id, id, Date.now())).toBeNull();
+  });
+
+  it.each([
+    ["my clip.mov", /^https:\/\/copra\.test\/storage\/uploads\/\w{20}\/my%20clip\.mov$/],
+    ["a/#?&é.mov", /\/a%2F%23%3F%26%C3%A9\.mov$/],
+    ["..", /\/upload$/],
+  ])("has a URL with the name %s of the file, which a job shows as its source", async (name, shown) => {
+    const id = await uploaded(["aaaa"]);
+    await env.DB.prepare("UPDATE uploads SET name = ? WHERE id = ?").bind(name, id).run();
+    const { url } = (await ask(`/${id}`)).body;
+    expect(await (await exports.default.fetch(new Request(url))).text()).toBe("aaaa");
+    const { body: job } = await post({ url });
+    expect(job.input.source).toMatch(shown);
   });
 
   it("keeps the source of a job while the job is being created", async () => {

@@ -85,5 +85,5 @@ async function ownUpload(context: Context<ClientEnv, "/:id">): Promise<UploadRow
 async function readUrl(context: Context<ClientEnv>, upload: UploadRow): Promise<string> {
   const settings = settingsOf(context.env);
   const origin = publicOrigin(context.env, context.req.url);
-  return uploadUrl({ id: upload.id, store: storeNameOf(upload), origin }, settings, READABLE_SECONDS);
+  return uploadUrl({ ...upload, store: storeNameOf(upload), origin }, settings, READABLE_SECONDS);
 }
