@@ -92,7 +92,7 @@ it.each<[string, TargetOptions, object, { profile?: true; local?: true }, object
     { profile: true },
     { url: "https://eu.example.com", key: "k-option", adminToken: null },
   ],
-  ["nothing", {}, {}, {}, /^There is no service to talk to/],
+  ["nothing", {}, {}, {}, /^There is no service to talk to.* set COPRA_HOME to its folder: none runs in .*home$/],
   ["a key without a URL", { key: "k-option" }, {}, { profile: true }, /no URL/],
   ["an unknown profile", { profile: "us" }, {}, { profile: true }, /^There is no profile "us"; there are: eu$/],
   ["a URL that is none", { url: "https://" }, {}, {}, /is not the URL of a service/],

@@ -129,6 +129,6 @@ function localTarget(env: Env): Target | null {
 function fail(env: Env): never {
   throw usageError(
     `There is no service to talk to. Run copra login <url>, or set COPRA_URL and COPRA_API_KEY, or start the local ` +
-      `system with copra dev (none runs in ${localHome(env)})`,
+      `system with copra dev. If it runs, set COPRA_HOME to its folder: none runs in ${localHome(env)}`,
   );
 }
