@@ -5,7 +5,7 @@ import { parseJobRequest } from "#shared/request/job-request.ts";
 import { fileFolder } from "../../test/fixtures.ts";
 import { buildJob, newFolder, withInput } from "./job-request.ts";
 import { outputsOf } from "./output-request.ts";
-import { assumedSource } from "./plan.ts";
+import { assumedSource, planText } from "./plan.ts";
 import { nameOf, sourceOf } from "./source.ts";
 import { readyFiles } from "./watch.ts";
 
@@ -191,4 +191,19 @@ it("encodes files of a watched folder that are complete, new and not hidden", ()
   const now = [file("new"), file("grows", "2"), file("done"), file("changed", "2"), file(".hidden"), file("a.part")];
   const before = [file("new"), file("grows", "1"), file("done"), file("changed", "2"), file(".hidden"), file("a.part")];
   expect(readyFiles(now, before, { done: "1", changed: "1" }).map(({ name }) => name)).toEqual(["new", "changed"]);
+});
+
+it("lists each rendition of a planned stream by its height", () => {
+  const packages = ["hls" as const];
+  const renditions = [
+    { video: "v1", audio: "a1", width: 1280, height: 720, fps: 25, packages, variant: 0 },
+    { video: null, audio: "a1", packages, variant: 1 },
+  ];
+  const stream = { key: "httpstream", type: "httpstream" as const, format: "httpstream", spec: {}, renditions };
+  const lines = planText({ outputs: [stream], commands: [], refusals: [] }, (text) => text).split("\n");
+  expect(lines.slice(3).map((line) => line.split(/ {2,}/))).toEqual([
+    ["RENDITION", "VIDEO", "AUDIO", "IN"],
+    ["httpstream 720p", "v1 1280x720 25 fps", "a1", "hls"],
+    ["httpstream audio only", "a1", "hls"],
+  ]);
 });

@@ -37,7 +37,10 @@ export async function showPlan(context: Context, given: string | undefined, opti
 const assumption = ({ width, height, fps, duration, audio }: DryRunPlan["assumed_source"]): string =>
   `Assumed source: ${width}x${height}, ${fps} fps, ${duration} s, ${audio ? "with" : "without"} audio`;
 
-function planText({ outputs, commands, refusals: failures }: DryRunPlan, bold: (text: string) => string): string {
+type Planned = Pick<DryRunPlan, "outputs" | "commands" | "refusals">;
+
+/** The outputs, the renditions of streams, the errors and the ffmpeg commands. */
+export function planText({ outputs, commands, refusals: failures }: Planned, bold: (text: string) => string): string {
   const rows = outputs.map(({ key, format, path, skipped, condition }) => [
     key,
     format,
@@ -46,8 +49,8 @@ function planText({ outputs, commands, refusals: failures }: DryRunPlan, bold: (
   ]);
   const renditions = outputs.flatMap(({ key, renditions = [] }) =>
     renditions.map(({ video, audio, width, height, fps, packages }) => [
-      `  ${key}`,
-      video === null ? "audio only" : `${video} ${width ?? ""}x${height ?? ""} ${fps ?? ""} fps`,
+      `${key} ${video === null ? "audio only" : `${height}p`}`,
+      video === null ? "" : `${video} ${width ?? ""}x${height ?? ""} ${fps ?? ""} fps`,
       audio ?? "no audio",
       packages.join(", "),
     ]),
