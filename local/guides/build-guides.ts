@@ -38,7 +38,7 @@ const ORIGIN = "https://copra.example.com";
 /** The path at which links of the pages find a file. */
 function sitePath(name: string): string {
   if (name === "openapi.json") return "v2/openapi.json";
-  if (name.endsWith(".txt")) return name;
+  if (name.endsWith(".txt") || name === "404.html") return name;
   if (!/\.(?:html|md)$/.test(name)) return `guides/${name}`;
   return `docs/${name === "index.html" ? name : name.replace(/\.html$/, "/index.html")}`;
 }
@@ -55,6 +55,7 @@ async function guideFiles(): Promise<Files> {
   const guides = await renderAll(groups, pages);
   const index = indexOf(groups, guides);
   const home = renderGuide("index", indexText(index), new Set(guides.map(({ page }) => page)));
+  const all = [home, renderGuide("404", NOT_FOUND, new Set()), ...guides];
   const inlined = await inlinedTexts();
   const images = [...new Set(guides.flatMap(({ markdown }) => imagesOf(markdown)))].map(
     async (path) => [basename(path), await readFile(join(ROOT, "docs", path))] as const,
@@ -63,13 +64,19 @@ async function guideFiles(): Promise<Files> {
     "openapi.json": openapi,
     "search.json": JSON.stringify(guides.flatMap(sectionsOf)),
     "search.js": await searchScript(),
-    ...Object.fromEntries([home, ...guides].map((guide) => [`${guide.page}.html`, pageOf(guide, index, inlined)])),
-    ...Object.fromEntries([home, ...guides].map(({ page, markdown }) => [`${page}.md`, markdown])),
+    ...Object.fromEntries(all.map((guide) => [`${guide.page}.html`, pageOf(guide, index, inlined)])),
+    ...Object.fromEntries(all.map(({ page, markdown }) => [`${page}.md`, markdown])),
     "llms.txt": indexText(index).replaceAll("](", "](/docs/"),
     "llms-full.txt": guides.map(({ markdown }) => markdown).join("\n\n"),
     ...Object.fromEntries(await Promise.all(images)),
   };
 }
+
+/** The page of a path without a page (worker/http/pages/docs.ts). */
+const NOT_FOUND = `# Page not found
+
+There is no page at this URL. The [documentation](/docs) lists all pages.
+`;
 
 /** Writes the files whose content changes. */
 async function writeFiles(folder: string, files: Files, pathOf: (name: string) => string): Promise<void> {

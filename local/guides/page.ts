@@ -76,7 +76,7 @@ export function pageOf(guide: Guide, index: GuideIndex, inlined: Inlined): strin
 <html lang="en"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${escaped(policy(inlined))}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escaped(guide.title)} · Copra</title>
+<title>${guide.page === "index" ? "Copra documentation" : `${escaped(guide.title)} · Copra`}</title>
 <meta name="description" content="${escaped(guide.summary)}">
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="${ICON}"><link rel="alternate" type="text/markdown" href="/docs/${guide.page}.md">

@@ -131,7 +131,7 @@ export const imagesOf = (markdown: string): string[] =>
 
 /** The target of a link in the running service; null for a file of the repository. */
 export function linkTarget(page: string, href: string, pages: ReadonlySet<string>): string | null {
-  if (/^(?:https?:\/\/|#|\/docs\/|\/v2\/)/.test(href)) return href;
+  if (/^(?:https?:\/\/|#|\/(?:docs|v2)\/|\/docs$)/.test(href)) return href;
   const [path = "", fragment] = href.split("#");
   const inDocs = posix.normalize(posix.join(posix.dirname(page), path)).replace(/\.md$/, "");
   if (fragment === undefined && imageAddress(path) !== null) return imageAddress(path);

@@ -38,6 +38,7 @@ describe("pages of /docs", () => {
 
   it("links all pages on /docs, and marks the visible page", async () => {
     const page = await textAt("/docs");
+    expect(page).toContain("<title>Copra documentation</title>");
     for (const name of ["nodes", "migrating/mux", ...PAGES]) expect(page).toContain(`href="/docs/${name}"`);
     expect(await textAt("/docs/nodes")).toContain('href="/docs/nodes" aria-current="page"');
   });
@@ -67,15 +68,22 @@ describe("pages of /docs", () => {
     expect(await textAt("/llms-full.txt")).toContain("# Encoder nodes");
   });
 
-  it.each([
-    "/docs/nothing",
-    "/docs/nothing.md",
-    "/docs/index.json",
-    "/docs/a/b/nodes",
-    "/docs/%2e%2e%2fshell",
-    "/guides/nothing.png",
-    "/guides/nothing.js",
-  ])("returns 404 for %s", async (path) => {
+  it.each(["/docs/nothing", "/docs/nothing.md", "/docs/index.json", "/docs/a/b/nodes", "/docs/%2e%2e%2fshell"])(
+    "returns 404 for %s, with a page for browsers and a line of text for programs",
+    async (path) => {
+      const [program, browser] = await Promise.all([get(path), get(path, { accept: "text/html,*/*;q=0.8" })]);
+      for (const { status, headers } of [program, browser])
+        expect([status, headers.get("vary"), headers.get("etag")]).toEqual([404, "Accept", null]);
+      expect(program.headers.get("content-type")).toMatch(/^text\/plain;/);
+      expect(await program.text()).toMatch(/^There is no page at \/docs\/.*; https:\/\/copra\.test\/docs lists all\n$/);
+      expect(browser.headers.get("content-type")).toMatch(/^text\/html;/);
+      const page = await browser.text();
+      expect(page).toContain("<title>Page not found · Copra</title>");
+      expect(page).toContain('The <a href="/docs">documentation</a> lists all pages.');
+    },
+  );
+
+  it.each(["/guides/nothing.png", "/guides/nothing.js"])("returns 404 for %s", async (path) => {
     expect(await send(path)).toMatchObject(failedWith(404, "route_not_found"));
   });
 

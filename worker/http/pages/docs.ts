@@ -31,8 +31,8 @@ export const docs = mount(DOCS_OPERATIONS, {
   },
   docs: (context) => text(context, "index.html"),
 })
-  .get("/docs/:file{.+.md}", (context) => text(context, context.req.param("file")))
-  .get("/docs/:page{.+}", (context) => text(context, `${context.req.param("page")}.html`));
+  .get("/docs/:file{.+.md}", (context) => page(context, context.req.param("file")))
+  .get("/docs/:page{.+}", (context) => page(context, `${context.req.param("page")}.html`));
 
 /** Lists of the guides for programs that read text (llmstxt.org). */
 export const llms = new Hono<{ Bindings: Env }>()
@@ -63,11 +63,27 @@ export const home = new Hono<{ Bindings: Env }>().get("/", async (context) => {
   throw new AppError("route_not_found", "There is no resource at /; the documentation is at /docs");
 });
 
+/** A page. If it is missing: a page for browsers, and a line of text for programs. */
+async function page(context: Context<{ Bindings: Env }>, file: string): Promise<Response> {
+  const { env, req } = context;
+  try {
+    return await text(context, file);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const headers = { vary: "Accept", ...FRAMING };
+    if (!req.header("accept")?.includes("text/html"))
+      return context.text(`${error.message.replace("; ", `; ${publicOrigin(env, req.url)}`)}\n`, 404, headers);
+    return context.html(await (await builtFile(env, "404.html")).text(), 404, headers);
+  }
+}
+
+/** The rest of the policy is in the page. Browsers accept frame-ancestors only as a header. */
+const FRAMING = { "content-security-policy": "frame-ancestors 'none'" };
+
 async function text(context: Context<{ Bindings: Env }>, file: string): Promise<Response> {
   const built = await (await builtFile(context.env, file)).text();
   const body = file.endsWith(".json") ? built : built.replaceAll(ORIGIN, publicOrigin(context.env, context.req.url));
-  // The rest of the policy is in the page. Browsers accept frame-ancestors only as a header.
-  const framing = file.endsWith(".html") ? { "content-security-policy": "frame-ancestors 'none'" } : {};
+  const framing = file.endsWith(".html") ? FRAMING : {};
   return pageResponse(context, await fixedPage(body, { "content-type": typeOf(file), ...framing }));
 }
 
