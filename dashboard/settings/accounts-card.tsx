@@ -8,7 +8,7 @@ import { Button } from "../parts/controls/button.tsx";
 import { Field, type Fields, useForm } from "../parts/controls/form.tsx";
 import { ShownOnce } from "../parts/controls/shown-once.tsx";
 import { Loaded } from "../parts/loaded.tsx";
-import { Dialog } from "../parts/overlays/dialog.tsx";
+import { FormDialog } from "../parts/overlays/form-dialog.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
@@ -132,22 +132,13 @@ const COLUMNS: readonly Column<Row>[] = [
 ];
 
 function LimitsDialog({ of: row, close }: { readonly of: Row; readonly close: () => void }) {
-  const { onSubmit, isBusy, error } = useForm(async (fields) => {
+  const form = useForm(async (fields) => {
     await admin.accounts.setLimits(row.id, limitsOf(fields));
     close();
   });
   return (
-    <Dialog title={`Limits of ${row.name}`} close={close}>
-      <form onSubmit={onSubmit}>
-        <div class="dialog-body stack">
-          <Problem error={error} />
-          <LimitFields of={row} />
-        </div>
-        <footer>
-          <Button text="Back" onClick={close} />
-          <Button text="Save" type="submit" class="primary" disabled={isBusy} />
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog title={`Limits of ${row.name}`} close={close} action="Save" form={form}>
+      <LimitFields of={row} />
+    </FormDialog>
   );
 }

@@ -11,9 +11,9 @@ import { Card } from "../parts/card.tsx";
 import { Button } from "../parts/controls/button.tsx";
 import { Field, useForm } from "../parts/controls/form.tsx";
 import { Loaded } from "../parts/loaded.tsx";
-import { confirm, Dialog } from "../parts/overlays/dialog.tsx";
+import { confirm } from "../parts/overlays/dialog.tsx";
+import { FormDialog } from "../parts/overlays/form-dialog.tsx";
 import { report, toast, toastError } from "../parts/overlays/toasts.tsx";
-import { Problem } from "../parts/problem.tsx";
 import { Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { useResource } from "../parts/use-resource.ts";
@@ -89,7 +89,7 @@ type EditProps = {
 
 function EditDialog({ storage: { name, storage }, users, others, close }: EditProps) {
   const [section, setSection] = useState<Json>(storage);
-  const { onSubmit, isBusy, error } = useForm(async ({ text }) => {
+  const form = useForm(async ({ text }) => {
     const next = text("name");
     if (next !== name && others.includes(next)) throw new Error(`There is another storage with the name ${next}`);
     // The service adds the secrets of the earlier storage.
@@ -98,37 +98,29 @@ function EditDialog({ storage: { name, storage }, users, others, close }: EditPr
     toast(`${next} is saved`);
     close();
   });
+  const { error } = form;
   const invalid = error instanceof CopraError ? { field: error.field, message: error.message } : null;
   return (
-    <Dialog title={`Edit ${name}`} close={close}>
-      <form onSubmit={onSubmit}>
-        <div class="dialog-body stack">
-          <Problem error={error} />
-          <Field
-            label="Name"
-            name="name"
-            defaultValue={name}
-            required
-            help={`Jobs that name ${name} are refused after another name.${users}`}
-          />
-          <FormErrorsContext.Provider value={{ invalid, missing: [], plan: null }}>
-            <ServiceForm
-              name="storage"
-              member="service"
-              label="Where outputs go"
-              services={STORAGES}
-              section={section}
-              set={setSection}
-            />
-          </FormErrorsContext.Provider>
-          <p class="help">Secrets are not shown. Empty fields keep them, for the same service, bucket and account.</p>
-        </div>
-        <footer>
-          <Button text="Back" onClick={close} />
-          <Button text="Save" type="submit" class="primary" disabled={isBusy} />
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog title={`Edit ${name}`} close={close} action="Save" form={form}>
+      <Field
+        label="Name"
+        name="name"
+        defaultValue={name}
+        required
+        help={`Jobs that name ${name} are refused after another name.${users}`}
+      />
+      <FormErrorsContext.Provider value={{ invalid, missing: [], plan: null }}>
+        <ServiceForm
+          name="storage"
+          member="service"
+          label="Where outputs go"
+          services={STORAGES}
+          section={section}
+          set={setSection}
+        />
+      </FormErrorsContext.Provider>
+      <p class="help">Secrets are not shown. Empty fields keep them, for the same service, bucket and account.</p>
+    </FormDialog>
   );
 }
 

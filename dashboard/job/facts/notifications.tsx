@@ -7,9 +7,8 @@ import { Field, useForm } from "../../parts/controls/form.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { EndpointStatus } from "../../parts/endpoint-status.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
-import { Dialog } from "../../parts/overlays/dialog.tsx";
+import { FormDialog } from "../../parts/overlays/form-dialog.tsx";
 import { report } from "../../parts/overlays/toasts.tsx";
-import { Problem } from "../../parts/problem.tsx";
 import { Status } from "../../parts/status.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -93,31 +92,22 @@ const COLUMNS: readonly Column<Delivery>[] = [
 /** Sends a notification to another URL, and shows the response. */
 function ReplayDialog({ job, delivery, close }: { job: string; delivery: Delivery; close: () => void }) {
   const [result, setResult] = useState<EndpointResult | null>(null);
-  const { onSubmit, isBusy, error } = useForm(async ({ text }) => {
+  const form = useForm(async ({ text }) => {
     setResult(null);
     const { response } = await copra.notifications.replay(job, delivery.id, { url: text("url") });
     setResult(response ?? null);
   });
   return (
-    <Dialog title={`Replay ${delivery.event}`} close={close}>
-      <form onSubmit={onSubmit}>
-        <div class="dialog-body stack">
-          <Field
-            label="URL"
-            help="It gets the same bytes with the same id, signed, once and now. The schedule does not change."
-            name="url"
-            type="url"
-            required
-            placeholder="https://staging.example.com/hook"
-          />
-          {result && <EndpointStatus result={result} />}
-          <Problem error={error} />
-        </div>
-        <footer>
-          <Button text="Close" onClick={close} />
-          <Button type="submit" text="Send" class="primary" disabled={isBusy} />
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog title={`Replay ${delivery.event}`} close={close} action="Send" form={form}>
+      <Field
+        label="URL"
+        help="It gets the same bytes with the same id, signed, once and now. The schedule does not change."
+        name="url"
+        type="url"
+        required
+        placeholder="https://staging.example.com/hook"
+      />
+      {result && <EndpointStatus result={result} />}
+    </FormDialog>
   );
 }
