@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useId } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 
 export type Tab<Name extends string> = { readonly name: Name; readonly label: string };
 
@@ -18,6 +18,12 @@ export function Tabs<Name extends string>({
   readonly children: ComponentChildren;
 }) {
   const id = useId();
+  const list = useRef<HTMLDivElement>(null);
+  // The tabs scroll by themselves on phones. scrollIntoView would also scroll the page.
+  useLayoutEffect(() => {
+    const tab = list.current?.querySelector<HTMLElement>("[aria-selected=true]");
+    if (tab) list.current?.scrollTo({ left: tab.offsetLeft - (list.current.clientWidth - tab.offsetWidth) / 2 });
+  }, [chosen]);
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     const at = tabs.findIndex(({ name }) => name === chosen);
@@ -29,7 +35,7 @@ export function Tabs<Name extends string>({
   };
   return (
     <div class="tabs">
-      <div role="tablist" aria-label={label} onKeyDown={onKeyDown}>
+      <div role="tablist" ref={list} aria-label={label} onKeyDown={onKeyDown}>
         {tabs.map((tab) => (
           <button
             type="button"

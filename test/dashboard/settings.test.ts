@@ -113,6 +113,17 @@ it("changes the tab by arrow keys, and opens it from the palette of another page
   await other.getByRole("heading", { name: "Alerts" }).waitFor();
 });
 
+it("shows all tabs in a row on a phone, and the chosen tab in its view", async () => {
+  const page = await open("/settings?tab=browser", 390);
+  const tabs = page.getByRole("tab");
+  const isVisible = (tab: Element) => tab.getBoundingClientRect().left >= 0 && tab.getBoundingClientRect().right <= 390;
+  expect(new Set(await tabs.evaluateAll((all) => all.map((tab) => tab.getBoundingClientRect().top))).size).toBe(1);
+  expect(await tabs.last().evaluate(isVisible)).toBe(true);
+  await tabs.last().press("ArrowRight");
+  expect(await tabs.first().evaluate(isVisible)).toBe(true);
+  expect(await tabs.last().evaluate(isVisible)).toBe(false);
+});
+
 it("opens the palette by a button on a phone", async () => {
   const page = await open("/", 320);
   await page.getByRole("button", { name: "Go to …" }).click();
