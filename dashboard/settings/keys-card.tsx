@@ -6,7 +6,7 @@ import { admin } from "../core/service.ts";
 import type { Account } from "../core/session.ts";
 import { Card } from "../parts/card.tsx";
 import { Button } from "../parts/controls/button.tsx";
-import { Field, type Fields, useForm } from "../parts/controls/form.tsx";
+import { Day, Field, type Fields, useForm } from "../parts/controls/form.tsx";
 import { ShownOnce } from "../parts/controls/shown-once.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useResource } from "../parts/use-resource.ts";
@@ -25,9 +25,11 @@ function optionsOf({ data, text }: Fields): KeyOptions {
 export function KeysCard({ account: { id, name } }: { readonly account: Account }) {
   const keys = useResource((signal) => admin.keys.list(id, { signal }), [id]);
   const [newKey, setNewKey] = useState<NewKey | null>(null);
+  const [lastDay, setLastDay] = useState("");
   const { onSubmit, error } = useForm(async (fields) => {
     setNewKey(await admin.keys.create(id, optionsOf(fields)));
     fields.form.reset();
+    setLastDay("");
     keys.reload();
   });
   return (
@@ -35,7 +37,9 @@ export function KeysCard({ account: { id, name } }: { readonly account: Account 
       <form class="body stack" onSubmit={onSubmit}>
         <div class="row">
           <Field label="Name" name="name" maxLength={100} placeholder="The program or person that uses it" />
-          <Field label="Valid until the start of (UTC)" name="expires" type="date" />
+          <Field label="Valid until the start of (UTC)">
+            {(dayId) => <Day id={dayId} name="expires" value={lastDay} set={setLastDay} none="no end" />}
+          </Field>
           <Button type="submit" text="Create a key" class="primary" />
         </div>
         <details class="more">

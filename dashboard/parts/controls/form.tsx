@@ -5,7 +5,7 @@ import { date } from "../../core/format.ts";
 
 type FieldProps = {
   readonly name?: string;
-  readonly type?: "text" | "url" | "password" | "date" | "number";
+  readonly type?: "text" | "url" | "password" | "number";
   readonly value?: string;
   readonly defaultValue?: string;
   readonly placeholder?: string;
@@ -40,12 +40,26 @@ export function Field({ label, help, children, ...rest }: FieldProps) {
   );
 }
 
-type DayProps = { readonly label: string; readonly value: string; readonly set: (day: string) => void };
+type DayProps = {
+  readonly value: string;
+  readonly set: (day: string) => void;
+  readonly label?: string;
+  readonly id?: string;
+  readonly name?: string;
+  /** The text without a day. */
+  readonly none?: string;
+};
 
 /** A day, `YYYY-MM-DD` or "". Without the focus, it has the form of other dates instead of the browser's. */
-export const Day = ({ label, value, set }: DayProps) => (
-  <span class="day" data-text={value === "" ? "any day" : date(`${value}T12:00:00`)}>
-    <input type="date" aria-label={label} value={value} onChange={(event) => set(event.currentTarget.value)} />
+export const Day = ({ value, set, label, none = "any day", ...rest }: DayProps) => (
+  <span class="day" data-text={value === "" ? none : date(`${value}T12:00:00`)}>
+    <input
+      type="date"
+      aria-label={label}
+      value={value}
+      onChange={(event) => set(event.currentTarget.value)}
+      {...rest}
+    />
   </span>
 );
 
