@@ -13,7 +13,7 @@ import { EffectRunner } from "../job/effects/effect-runner.ts";
 import { JobMemory } from "../job/persistence/job-memory.ts";
 import { jobOf } from "../rpc/job.ts";
 import { type Fault, faultyDatabase } from "../testing/faulty-database.ts";
-import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, newSpec, send } from "../testing/jobs.ts";
+import { ADMIN, answerOf, basic, bearer, jobBody, newAccount, newNodeToken, newSpec, send } from "../testing/jobs.ts";
 import { rewriteState } from "../testing/stored-state.ts";
 import { findJob } from "./jobs.ts";
 import { runQuery } from "./run-query.ts";
@@ -27,9 +27,7 @@ type Asked = { method?: string; body?: unknown; headers: Record<string, string> 
 async function sendTo(bindings: Env, path: string, { method = "GET", body, headers }: Asked) {
   const init = { method, headers, body: body === undefined ? null : JSON.stringify(body) };
   const request = new Request<unknown, IncomingRequestCfProperties>(`https://copra.test${path}`, init);
-  const response = await worker.fetch(request, bindings, createExecutionContext());
-  // biome-ignore lint/suspicious/noExplicitAny: tests look at answers as a client would
-  return { status: response.status, headers: response.headers, body: (await response.json()) as any };
+  return answerOf(await worker.fetch(request, bindings, createExecutionContext()));
 }
 
 describe("POST /v2/jobs with an Idempotency-Key, while the database fails", () => {

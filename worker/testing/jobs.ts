@@ -21,14 +21,17 @@ export const ADMIN = "test-admin-token-of-32-characters";
 
 type Sent = { method?: string; body?: unknown; raw?: string; headers?: Record<string, string> };
 
+/** A response as a client reads it. */
+export async function answerOf(response: Response) {
+  const { status, headers } = response;
+  return { status, headers, body: JSON.parse(await response.text()) };
+}
+
 /** Sends a request to the Worker and returns the response with its parsed body. */
 export async function send(path: string, { method = "GET", body, raw, headers = {} }: Sent = {}) {
   const text = raw ?? (body === undefined ? null : JSON.stringify(body));
-  const response = await exports.default.fetch(
-    new Request(`https://copra.test${path}`, { method, headers, body: text }),
-  );
-  // biome-ignore lint/suspicious/noExplicitAny: tests read responses like a client
-  return { status: response.status, headers: response.headers, body: (await response.json()) as any };
+  const request = new Request(`https://copra.test${path}`, { method, headers, body: text });
+  return answerOf(await exports.default.fetch(request));
 }
 
 /** A response with this error. */

@@ -5,17 +5,25 @@ import { signatureHeaders } from "../../notify/signature.ts";
 import { accountOf } from "../../rpc/account.ts";
 import { jobOf } from "../../rpc/job.ts";
 import { settingsOf } from "../../settings.ts";
-import { ADMIN, basic, bearer, failedWith, jobBody, newAccount, newSpec, operator, send } from "../../testing/jobs.ts";
+import {
+  ADMIN,
+  answerOf,
+  basic,
+  bearer,
+  failedWith,
+  jobBody,
+  newAccount,
+  newSpec,
+  operator,
+  send,
+} from "../../testing/jobs.ts";
 import { app } from "../app.ts";
 
 const admin = (path: string, body?: unknown) => operator.post(`/v2/admin${path}`, body);
 
 /** Sends a request to the Worker with other settings. */
-const withSettings = async (changes: Partial<typeof env>, path: string, init: RequestInit) => {
-  const response = await app.request(path, init, { ...env, ...changes });
-  // biome-ignore lint/suspicious/noExplicitAny: tests read responses as a client would
-  return { status: response.status, body: (await response.json()) as any };
-};
+const withSettings = async (changes: Partial<typeof env>, path: string, init: RequestInit) =>
+  answerOf(await app.request(path, init, { ...env, ...changes }));
 
 describe("rotation of a webhook secret", () => {
   it("signs with the new secret at once, also for earlier jobs, and with the previous secret for a day", async () => {
