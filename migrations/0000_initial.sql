@@ -119,6 +119,7 @@ CREATE TABLE `templates` (
 	`name` text NOT NULL,
 	`version` integer NOT NULL,
 	`created_at` integer NOT NULL,
+	`contents` text,
 	`sealed` text NOT NULL,
 	PRIMARY KEY(`account_id`, `name`, `version`)
 );

@@ -21,9 +21,7 @@ import "../new-job/new-job.css";
 
 /** The templates whose jobs use a storage, as a sentence; empty without templates. */
 async function usersOf(storage: string): Promise<string> {
-  const templates = await copra.templates.list();
-  const all = await Promise.all(templates.map(({ name }) => copra.templates.get(name)));
-  const users = all.filter(({ template }) => isObject(template.storage) && template.storage.use === storage);
+  const users = (await copra.templates.list()).filter(({ saved_storage }) => saved_storage === storage);
   return users.length === 0 ? "" : ` These templates use it: ${users.map(({ name }) => name).join(", ")}.`;
 }
 

@@ -1,10 +1,9 @@
 // Templates: a list, or one of them as JSON to edit.
 import { useEffect, useMemo } from "preact/hooks";
-import type { Template } from "../../client/index.ts";
+import type { TemplateSummary } from "../../client/index.ts";
 import { fragment, navigate, query } from "../core/location.ts";
 import { copra } from "../core/service.ts";
 import { account } from "../core/session.ts";
-import { isObject } from "../new-job/secrets.ts";
 import { requestOfHash } from "../new-job/state.ts";
 import { Button } from "../parts/controls/button.tsx";
 import { Link } from "../parts/controls/link.tsx";
@@ -45,16 +44,8 @@ export default function TemplatesPage() {
   );
 }
 
-type Row = Pick<Template, "name" | "version" | "created_at"> & Partial<Template>;
-
-/** All templates with their contents, except contents that cannot be read. */
-async function readTemplates(signal: AbortSignal): Promise<readonly Row[]> {
-  const list = await copra.templates.list({ signal });
-  return Promise.all(list.map((row) => copra.templates.get(row.name, { signal }).catch(() => row)));
-}
-
 function TemplateList() {
-  const templates = useResource(readTemplates, [account.value?.id]);
+  const templates = useResource((signal) => copra.templates.list({ signal }), [account.value?.id]);
   return (
     <>
       <div class="page-head">
@@ -81,11 +72,11 @@ function TemplateList() {
   );
 }
 
-const COLUMNS: readonly Column<Row>[] = [
+const COLUMNS: readonly Column<TemplateSummary>[] = [
   ["Name", ({ name }) => <Link to={addressOf(name)}>{name}</Link>],
   ["Version", ({ version }) => version],
-  ["Outputs", ({ template }) => isObject(template?.outputs) && Object.keys(template.outputs).join(", "), "mono"],
-  ["Variables", ({ variables }) => variables?.join(", "), "mono"],
+  ["Outputs", ({ outputs }) => outputs.join(", "), "mono"],
+  ["Variables", ({ variables }) => variables.join(", "), "mono"],
   ["Stored", ({ created_at }) => <Time at={created_at} />],
 ];
 

@@ -3,15 +3,24 @@ import * as z from "zod";
 import { ContractDate } from "../job/job-view.ts";
 import { NAMED } from "../named-schemas.ts";
 
+/** The names in a template that lists show. */
+export const TemplateContents = z.object({
+  outputs: z.array(z.string()).describe("The keys of its outputs"),
+  variables: z.array(z.string()).describe("The names of its variables"),
+  saved_storage: z.string().nullable().describe("The saved storage that it names; null: none"),
+});
+export type TemplateContents = z.infer<typeof TemplateContents>;
+
 const summary = {
   name: z.string(),
   version: z.int().describe("The newest version; each PUT makes a version"),
   created_at: ContractDate.describe("When this version was stored"),
+  ...TemplateContents.shape,
 };
 
 export const TemplateSummary = z
   .object(summary)
-  .describe("A template without its contents")
+  .describe("A template without its sections")
   .register(NAMED, { id: "TemplateSummary" });
 export type TemplateSummary = z.infer<typeof TemplateSummary>;
 
@@ -53,7 +62,6 @@ export const TemplateView = z
     ...summary,
     version: z.int().describe("The version of this response"),
     template: z.looseObject({}).describe("The sections of a job, with variables, without secrets"),
-    variables: z.array(z.string()).describe("The names of its variables"),
     left_out: z
       .array(z.string())
       .describe("The fields that are missing because they are secret, or lack a secret part: of URLs, user and query"),

@@ -37,7 +37,7 @@ const Inserted = z.array(z.object({ version: z.int() }));
  */
 export async function insertTemplate(
   db: D1Database,
-  { accountId, name, createdAt, sealed }: Omit<TemplateRow, "version">,
+  { accountId, name, createdAt, contents, sealed }: Omit<TemplateRow, "version">,
   precondition: Precondition,
   keptVersions = KEPT_VERSIONS,
 ): Promise<number | null> {
@@ -45,8 +45,8 @@ export async function insertTemplate(
   const others = sql`
     SELECT count(DISTINCT name) FROM ${templates} WHERE account_id = ${accountId} AND ${isOfKind(kindOf(name))}`;
   const insert = sql`
-    INSERT INTO ${templates} (account_id, name, version, created_at, sealed)
-    SELECT ${accountId}, ${name}, coalesce(max(version), 0) + 1, ${createdAt}, ${sealed}
+    INSERT INTO ${templates} (account_id, name, version, created_at, contents, sealed)
+    SELECT ${accountId}, ${name}, coalesce(max(version), 0) + 1, ${createdAt}, ${contents}, ${sealed}
     FROM ${templates} WHERE ${mine}
     HAVING ${meets(precondition)} AND (max(version) IS NOT NULL OR (${others}) < ${MAX_TEMPLATES})
     RETURNING version`;
@@ -81,12 +81,12 @@ export async function versionsOf(db: D1Database, accountId: string, name: string
 
 /** The newest versions of the account's templates or saved storages, by name. */
 export function listTemplates(db: D1Database, accountId: string, kind: Kind): Promise<Summary[]> {
-  const { name, version, createdAt } = templates;
+  const { name, version, createdAt, contents } = templates;
   const newest = sql<number>`max(${version})`.as("version");
   return runQuery(
     // SQLite takes the other columns from the row with the maximum (SELECT, "Bare columns in an aggregate query").
     drizzle(db)
-      .select({ name, version: newest, createdAt })
+      .select({ name, version: newest, createdAt, contents })
       .from(templates)
       .where(and(eq(templates.accountId, accountId), isOfKind(kind)))
       .groupBy(name)

@@ -73,6 +73,7 @@ async function put(context: Named): Promise<Response> {
     accountId: account.id,
     name: templateName,
     createdAt: Date.now(),
+    contents: null,
     sealed: await sealTemplate({ env, account }, templateName, body),
   };
   const version = await insertTemplate(env.DB, row, null, 1);

@@ -35,11 +35,13 @@ describe("/v2/templates", () => {
     const newest = await ask("GET", "/templates/web");
     expect(newest.body).toEqual(second.body);
     expect((await ask("GET", "/templates/web@1")).body).toEqual({ ...created.body, versions: [2, 1] });
-    await put("archive", {});
+    await put("archive", { storage: { use: "archive" } });
     const { body: list } = await ask("GET", "/templates");
-    expect(list.templates.map(({ name, version }: { name: string; version: number }) => `${name}@${version}`)).toEqual([
-      "archive@1",
-      "web@2",
+    const contents = { outputs: Object.keys(TEMPLATE.outputs), variables: ["id", "seconds"], saved_storage: null };
+    const created_at = expect.stringMatching(/ \+0000$/);
+    expect(list.templates).toEqual([
+      { name: "archive", version: 1, created_at, outputs: [], variables: [], saved_storage: "archive" },
+      { name: "web", version: 2, created_at, ...contents },
     ]);
     expect(JSON.stringify([created, second, newest, list])).not.toContain(SECRET_KEY);
     const stored = await env.DB.prepare("SELECT * FROM templates").all();

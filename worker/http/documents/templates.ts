@@ -1,11 +1,11 @@
 // /v2/templates: jobs that are stored under a name, with variables.
 
 import type { Context } from "hono";
-import type { TemplateList, TemplateSummary, TemplateView } from "#shared/api/templates.ts";
+import { TemplateContents, type TemplateList, type TemplateSummary, type TemplateView } from "#shared/api/templates.ts";
 import { AppError } from "#shared/errors.ts";
 import { excerpt } from "#shared/excerpt.ts";
 import { contractDate } from "#shared/job/job-view.ts";
-import { fieldOf } from "#shared/request/parse-section.ts";
+import { fieldOf, isObject } from "#shared/request/parse-section.ts";
 import { MAX_TEMPLATE_BYTES, parseTemplate, TEMPLATE_NAME, type TemplateBody } from "#shared/template/template-body.ts";
 import { hideTemplateSecrets, keepSecrets } from "#shared/template/template-secrets.ts";
 import { usesOf } from "#shared/template/variables.ts";
@@ -61,7 +61,13 @@ async function put(context: Named): Promise<Response> {
   const precondition = preconditionOf(context);
   const body = keepsSecrets ? await withEarlierSecrets(context, name, parsed.value) : parsed.value;
   const sealed = await sealTemplate({ env, account }, name, body);
-  const row = { accountId: account.id, name, createdAt: Date.now(), sealed };
+  const row = {
+    accountId: account.id,
+    name,
+    createdAt: Date.now(),
+    contents: JSON.stringify(contentsOf(body)),
+    sealed,
+  };
   const version = await insertTemplate(env.DB, row, precondition);
   if (version !== null) return viewTemplate(context, { ...row, version }, version === 1 ? 201 : 200);
   const { length } = await versionsOf(env.DB, account.id, name);
@@ -98,17 +104,25 @@ async function viewTemplate(context: Named, row: TemplateRow, status: 200 | 201 
   const view: TemplateView = {
     ...viewSummary(row),
     template: value as TemplateView["template"],
-    variables: [...new Set(usesOf(body).map(({ name }) => name))],
     left_out: leftOut.map((path) => fieldOf("", path)),
     versions: await versionsOf(context.env.DB, row.accountId, row.name),
   };
   return jsonResponse(context, view, status);
 }
 
-const viewSummary = ({ name, version, createdAt }: Omit<TemplateRow, "accountId" | "sealed">): TemplateSummary => ({
+const contentsOf = (body: TemplateBody): TemplateContents => ({
+  outputs: isObject(body.outputs) ? Object.keys(body.outputs) : [],
+  variables: [...new Set(usesOf(body).map(({ name }) => name))],
+  saved_storage: isObject(body.storage) && typeof body.storage.use === "string" ? body.storage.use : null,
+});
+
+type Listed = Omit<TemplateRow, "accountId" | "sealed">;
+
+const viewSummary = ({ name, version, createdAt, contents }: Listed): TemplateSummary => ({
   name,
   version,
   created_at: contractDate(createdAt),
+  ...TemplateContents.parse(JSON.parse(contents ?? "null")),
 });
 
 /** The precondition in the headers (RFC 9110 §13.1). Throws AppError(precondition_failed) for other entity tags. */

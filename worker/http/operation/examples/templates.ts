@@ -27,7 +27,14 @@ export const BATCH = {
 };
 
 const { credentials: _, ...storage } = TEMPLATE_BODY.storage;
-const TemplateSummary = { name: "web", version: 3, created_at: "2026-11-21 05:23:27 +0000" };
+const TemplateSummary = {
+  name: "web",
+  version: 3,
+  created_at: "2026-11-21 05:23:27 +0000",
+  outputs: ["mp4:720p"],
+  variables: ["id", "seconds"],
+  saved_storage: null,
+};
 
 const MISSING = "`vars.id` is missing; `outputs.mp4:720p.path` needs it (template `web@3`)";
 
@@ -63,7 +70,6 @@ export const TEMPLATE_EXAMPLES = {
   Template: {
     ...TemplateSummary,
     template: { ...TEMPLATE_BODY, storage },
-    variables: ["id", "seconds"],
     left_out: ["storage.credentials"],
     versions: [3, 2, 1],
   },
