@@ -40,14 +40,14 @@ export function Field({ label, help, children, ...rest }: FieldProps) {
   );
 }
 
+/** `none`: the text without a day. */
 type DayProps = {
-  readonly value: string;
-  readonly set: (day: string) => void;
-  readonly label?: string;
-  readonly id?: string;
-  readonly name?: string;
-  /** The text without a day. */
-  readonly none?: string;
+  value: string;
+  set: (day: string) => void;
+  label?: string;
+  id?: string;
+  name?: string;
+  none?: string;
 };
 
 /** A day, `YYYY-MM-DD` or "". Without the focus, it has the form of other dates instead of the browser's. */
