@@ -41,25 +41,12 @@ export function Field({ label, help, children, ...rest }: FieldProps) {
 }
 
 /** `none`: the text without a day. */
-type DayProps = {
-  value: string;
-  set: (day: string) => void;
-  label?: string;
-  id?: string;
-  name?: string;
-  none?: string;
-};
+type DayProps = { value: string; set(day: string): void; label?: string; id?: string; name?: string; none?: string };
 
 /** A day, `YYYY-MM-DD` or "". Without the focus, it has the form of other dates instead of the browser's. */
-export const Day = ({ value, set, label, none = "any day", ...rest }: DayProps) => (
-  <span class="day" data-text={value === "" ? none : date(`${value}T12:00:00`)}>
-    <input
-      type="date"
-      aria-label={label}
-      value={value}
-      onChange={(event) => set(event.currentTarget.value)}
-      {...rest}
-    />
+export const Day = ({ set, label, none = "any day", ...rest }: DayProps) => (
+  <span class="day" data-text={rest.value === "" ? none : date(`${rest.value}T12:00:00`)}>
+    <input type="date" aria-label={label} onChange={(event) => set(event.currentTarget.value)} {...rest} />
   </span>
 );
 
