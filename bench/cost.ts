@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { FIVE_MINUTES, KINDS, LONG, measureCreation, measureKind } from "../test/simulation/job-kinds.ts";
-import { billOf, type Counts, minus, NOTHING, objectRequests } from "../test/simulation/meter.ts";
+import { billOf, type Counts, minus, NOTHING, objectRequests } from "../test/simulation/platform/meter.ts";
 
 const { values } = parseArgs({
   options: {

@@ -1,8 +1,9 @@
 // The kinds of jobs whose cost is measured.
-import { type Counts, type Details, plus } from "./meter.ts";
+
 import type { SimulatedNode } from "./node.ts";
+import { type Counts, type Details, plus } from "./platform/meter.ts";
+import type { MostSubrequests } from "./platform/subrequests.ts";
 import { Service } from "./service.ts";
-import type { MostSubrequests } from "./subrequests.ts";
 import type { Workload } from "./work.ts";
 
 const MB = 1_000_000;

@@ -1,7 +1,7 @@
 // The connection of a simulated node. It reconnects like a real node (encoder-node/link/node-link.ts).
 import { backoffMs } from "#shared/backoff.ts";
 import type { HubFrame } from "#shared/protocol/frames.ts";
-import type { NodeHost, NodeSocket } from "./node-host.ts";
+import type { NodeHost, NodeSocket } from "./platform/node-host.ts";
 
 export type LinkOptions = {
   readonly nodeId: string;

@@ -5,8 +5,8 @@ import type { HubFrame, TaskStage } from "#shared/protocol/frames.ts";
 import type { LeaseProof } from "#shared/protocol/leases.ts";
 import type { Assignment, SlotCounts } from "#shared/protocol/tasks.ts";
 import { ranCommands } from "./commands.ts";
-import type { NodeHost } from "./node-host.ts";
 import { type LinkOptions, type LinkOwner, SimulatedLink, type SlotReturn } from "./node-link.ts";
+import type { NodeHost } from "./platform/node-host.ts";
 import { doTask, type Workload } from "./work.ts";
 
 export type NodeOptions = LinkOptions & {

@@ -1,9 +1,9 @@
 // The service in virtual time, as its users see it: accounts, node tokens, nodes, and submitted jobs.
 
-import { STORAGE_HOST, WEBHOOK_HOST } from "./internet.ts";
-import { type Network, QUIET } from "./network.ts";
 import { type NodeOptions, SimulatedNode } from "./node.ts";
-import { Platform } from "./platform.ts";
+import { STORAGE_HOST, WEBHOOK_HOST } from "./platform/internet.ts";
+import { type Network, QUIET } from "./platform/network.ts";
+import { Platform } from "./platform/platform.ts";
 
 /** A client repeats a request after about five seconds. */
 const RETRY_MS = 5000;

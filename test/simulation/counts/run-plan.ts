@@ -1,7 +1,7 @@
 // Runs a plan on a control plane, and counts the observations of nodes, clients and the operator.
 import type { Assignment } from "#shared/protocol/tasks.ts";
 import { type NodeObserver, SimulatedNode } from "../node.ts";
-import type { NodeHost } from "../node-host.ts";
+import type { NodeHost } from "../platform/node-host.ts";
 import { type Plan, sourceOf, workloadOf } from "./plan.ts";
 
 export type Counts = Readonly<Record<string, number>>;

@@ -6,7 +6,7 @@ import { storageOf } from "../../../local/demo/demo-job.ts";
 import { serveLoopback } from "../../../local/demo/loopback-server.ts";
 import { readBody } from "../../../local/demo/webhook-inbox.ts";
 import { startStack } from "../../../local/stack/stack.ts";
-import type { NodeHandlers, NodeHost, NodeSocket } from "../node-host.ts";
+import type { NodeHandlers, NodeHost, NodeSocket } from "../platform/node-host.ts";
 import { ADMIN_TOKEN, Service } from "../service.ts";
 import type { Counts, Target } from "./run-plan.ts";
 

@@ -2,7 +2,7 @@
 
 import type { SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
 import { randomOf } from "#shared/testing/random.ts";
-import { VirtualTime } from "../virtual-time.ts";
+import { VirtualTime } from "../platform/virtual-time.ts";
 import { FairShares } from "./fair-shares.ts";
 import { drawPriority, drawWorkload, HOUR_MS, regionOf, type Scenario } from "./scenario.ts";
 import { jainIndex } from "./statistics.ts";

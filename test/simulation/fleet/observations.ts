@@ -1,8 +1,8 @@
 // The observations of each job from outside: by clients, nodes and the receiver of webhooks.
 import type { Assignment } from "#shared/protocol/tasks.ts";
-import type { Delivered } from "../internet.ts";
 import type { NodeObserver } from "../node.ts";
-import type { VirtualTime } from "../virtual-time.ts";
+import type { Delivered } from "../platform/internet.ts";
+import type { VirtualTime } from "../platform/virtual-time.ts";
 import type { Workload } from "../work.ts";
 import { FairShares } from "./fair-shares.ts";
 

@@ -1,5 +1,5 @@
 // The table of a run, and the conditions that must hold in every run.
-import { billOf, objectRequests } from "../meter.ts";
+import { billOf, objectRequests } from "../platform/meter.ts";
 import type { JobRecord } from "./observations.ts";
 import { type Fault, PRIORITIES } from "./scenario.ts";
 import { jainIndex, quantile, seconds } from "./statistics.ts";

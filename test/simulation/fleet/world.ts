@@ -1,7 +1,7 @@
 // The state of a simulation run.
 import type { SimulatedNode } from "../node.ts";
+import type { VirtualTime } from "../platform/virtual-time.ts";
 import type { Service } from "../service.ts";
-import type { VirtualTime } from "../virtual-time.ts";
 import type { Workload } from "../work.ts";
 import type { Observations } from "./observations.ts";
 import type { Scenario } from "./scenario.ts";

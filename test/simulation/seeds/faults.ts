@@ -1,5 +1,5 @@
 // The faults of a seeded run: their kinds, times and durations.
-import type { Way } from "../network.ts";
+import type { Way } from "../platform/network.ts";
 import type { SimulatedRun } from "./simulated-run.ts";
 
 /** Shares of faulty requests, by way. */

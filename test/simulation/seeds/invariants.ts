@@ -3,7 +3,7 @@
 import type { NotificationLog } from "#shared/api/job-responses.ts";
 import { parseLeaseId } from "#shared/ids.ts";
 import type { JobView } from "#shared/job/job-view.ts";
-import { STORAGE_HOST } from "../internet.ts";
+import { STORAGE_HOST } from "../platform/internet.ts";
 import type { Accepted, SimulatedRun } from "./simulated-run.ts";
 
 const FINAL = ["job.completed", "job.failed"];

@@ -4,12 +4,12 @@
 import { parseLeaseId } from "#shared/ids.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
 import { randomOf } from "#shared/testing/random.ts";
-import type { Delivered } from "../internet.ts";
-import { type Network, RandomNetwork, type Way } from "../network.ts";
 import { type NodeObserver, SimulatedNode } from "../node.ts";
-import type { NodeHost } from "../node-host.ts";
+import type { Delivered } from "../platform/internet.ts";
+import { type Network, RandomNetwork, type Way } from "../platform/network.ts";
+import type { NodeHost } from "../platform/node-host.ts";
+import type { VirtualTime } from "../platform/virtual-time.ts";
 import { Service } from "../service.ts";
-import type { VirtualTime } from "../virtual-time.ts";
 import { drawDurationMs, FAULTS } from "./faults.ts";
 import { violationsOf } from "./invariants.ts";
 import { drawJob, type PlannedJob } from "./jobs.ts";

@@ -1,5 +1,5 @@
 // Jobs of each kind, each run with a single fault: any request of the run, and any fate of this request.
-import { FAULTY_FATES, type FaultyFate, SingleFault } from "../network.ts";
+import { FAULTY_FATES, type FaultyFate, SingleFault } from "../platform/network.ts";
 import { jobOf, KINDS, type PlannedJob, SIZES } from "./jobs.ts";
 import { type Report, runPlan } from "./simulated-run.ts";
 
