@@ -8,7 +8,7 @@ import { env, exports } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { JobView } from "#shared/job/job-view.ts";
 import type { Env } from "./bindings.ts";
-import { findJob, jobsToCheck } from "./db/jobs.ts";
+import { findJob, jobsToCheck } from "./db/jobs/jobs.ts";
 import { dueLinks } from "./db/upload-links.ts";
 import worker from "./index.ts";
 import { nextAlarmAt, nextCheckAt } from "./job/effects/job-effects.ts";

@@ -4,9 +4,9 @@
 import { messageOf } from "#shared/log.ts";
 import type { Env } from "./bindings.ts";
 import { deleteOldRows } from "./db/expired-rows.ts";
-import { endLostJob, findJob, type JobToCheck, jobsToCheck, scheduleChecks } from "./db/jobs.ts";
-import { deleteOldTagUsage } from "./db/tag-usage.ts";
-import { dayOf } from "./db/usage-day.ts";
+import { endLostJob, findJob, type JobToCheck, jobsToCheck, scheduleChecks } from "./db/jobs/jobs.ts";
+import { deleteOldTagUsage } from "./db/usage/tag-usage.ts";
+import { dayOf } from "./db/usage/usage-day.ts";
 import { withDeadline } from "./deadline.ts";
 import { sweepAlerts } from "./http/alerts/sweep-alerts.ts";
 import { sweepLinks } from "./http/upload-links/sweep-links.ts";

@@ -2,8 +2,8 @@
 import { type SQL, sql } from "drizzle-orm";
 import * as z from "zod";
 import { AuditEntry } from "#shared/api/audit.ts";
-import { ANY_JOB, searchesOf } from "./job-filter.ts";
-import { MAX_SEARCHED } from "./job-list.ts";
+import { ANY_JOB, searchesOf } from "./jobs/job-filter.ts";
+import { MAX_SEARCHED } from "./jobs/job-list.ts";
 import { runBatch } from "./run-query.ts";
 import { apiKeys, audit, jobs } from "./schema.ts";
 

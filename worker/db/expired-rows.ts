@@ -1,6 +1,6 @@
 // Deletes expired rows of ended jobs, of idempotency keys and of the audit, found by indexes of their age.
 import { type SQL, sql } from "drizzle-orm";
-import { KEY_LIFE_MS } from "./idempotency.ts";
+import { KEY_LIFE_MS } from "./jobs/idempotency.ts";
 import { runBatch } from "./run-query.ts";
 import { audit, idempotencyKeys, jobs } from "./schema.ts";
 

@@ -15,7 +15,7 @@ import { jobOf } from "../rpc/job.ts";
 import { type Fault, faultyDatabase } from "../testing/faulty-database.ts";
 import { ADMIN, answerOf, basic, bearer, jobBody, newAccount, newNodeToken, newSpec, send } from "../testing/jobs.ts";
 import { rewriteState } from "../testing/stored-state.ts";
-import { findJob } from "./jobs.ts";
+import { findJob } from "./jobs/jobs.ts";
 import { runQuery } from "./run-query.ts";
 
 const withFaults = (faultOf: (call: number) => Fault | null): Env => ({ ...env, DB: faultyDatabase(env.DB, faultOf) });

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 import { TaskList } from "#shared/api/task-responses.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { LEASE_MS } from "#shared/protocol/leases.ts";
-import { findJob } from "../db/jobs.ts";
+import { findJob } from "../db/jobs/jobs.ts";
 import { jobOf } from "../rpc/job.ts";
 import type { JobSpec } from "../rpc/job-spec.ts";
 import { RETENTION_MS } from "../settings.ts";

@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
-import { findJob } from "../db/jobs.ts";
+import { findJob } from "../db/jobs/jobs.ts";
 import type { Delivery } from "../notify/delivery.ts";
 import { jobOf } from "../rpc/job.ts";
 import { settingsOf } from "../settings.ts";

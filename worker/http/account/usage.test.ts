@@ -1,7 +1,7 @@
 import { createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { dayOf } from "../../db/usage-day.ts";
+import { dayOf } from "../../db/usage/usage-day.ts";
 import worker from "../../index.ts";
 import { ADMIN, bearer, jobBody, newAccount, useAccount } from "../../testing/jobs.ts";
 import { app } from "../app.ts";

@@ -1,9 +1,9 @@
 // GET /v2/usage: the usage of an account, by day, and by the values of a tag.
 import type { Context } from "hono";
 import type { Usage, UsageTotal } from "#shared/api/account-responses.ts";
-import { MAX_VALUES, usageByTag } from "../../db/tag-usage.ts";
-import { type JobUsage, sumUsage, usageByDay } from "../../db/usage.ts";
-import { DAY_MS } from "../../db/usage-day.ts";
+import { MAX_VALUES, usageByTag } from "../../db/usage/tag-usage.ts";
+import { type JobUsage, sumUsage, usageByDay } from "../../db/usage/usage.ts";
+import { DAY_MS } from "../../db/usage/usage-day.ts";
 import type { ClientEnv } from "../auth/auth.ts";
 import { parseUsageQuery } from "../query/usage-query.ts";
 import { jsonResponse } from "../responses/json-response.ts";

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { describe, expect, inject, it, vi } from "vitest";
 import { deleteAlert, endedJobs, findAlert } from "../../db/alerts.ts";
-import { upsertJob } from "../../db/jobs.ts";
+import { upsertJob } from "../../db/jobs/jobs.ts";
 import { newWebhookSecret, signatureHeaders } from "../../notify/signature.ts";
 import { hubOf } from "../../rpc/hub.ts";
 import { ADMIN, bearer, newAccount, operator } from "../../testing/jobs.ts";

@@ -1,8 +1,8 @@
 // GET /v2/autoscale. GET /metrics: the state of the fleet, and usage, for Prometheus.
 import { messageOf } from "#shared/log.ts";
 import type { Env } from "../../bindings.ts";
-import { type JobUsage, usageSince } from "../../db/usage.ts";
-import { dayOf } from "../../db/usage-day.ts";
+import { type JobUsage, usageSince } from "../../db/usage/usage.ts";
+import { dayOf } from "../../db/usage/usage-day.ts";
 import { log } from "../../log.ts";
 import { mount } from "../operation/mount.ts";
 import { allPools, askAvailableHubs } from "./ask-hubs.ts";

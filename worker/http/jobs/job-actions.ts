@@ -9,7 +9,7 @@ import { messageOf } from "#shared/log.ts";
 import { readTraceContext } from "#shared/network/trace-context.ts";
 import type { JobChanges } from "#shared/request/settings-section.ts";
 import { err, ok, type Result } from "#shared/result.ts";
-import { type IndexedJob, type JobRow, jobsOf, updateView, upsertJob } from "../../db/jobs.ts";
+import { type IndexedJob, type JobRow, jobsOf, updateView, upsertJob } from "../../db/jobs/jobs.ts";
 import { withDeadline } from "../../deadline.ts";
 import { CHECK_AFTER_MS } from "../../job/effects/job-effects.ts";
 import { log } from "../../log.ts";

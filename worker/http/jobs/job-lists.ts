@@ -6,8 +6,8 @@ import { BulkBody, type BulkResult, type JobCounts } from "#shared/api/job-lists
 import type { JobList } from "#shared/api/job-responses.ts";
 import type { JobStatus } from "#shared/job/job-status.ts";
 import { readTraceContext } from "#shared/network/trace-context.ts";
-import { countJobs } from "../../db/job-counts.ts";
-import { listJobs, listPlaces } from "../../db/job-list.ts";
+import { countJobs } from "../../db/jobs/job-counts.ts";
+import { listJobs, listPlaces } from "../../db/jobs/job-list.ts";
 import type { ClientEnv } from "../auth/auth.ts";
 import { readBody } from "../body/read-body.ts";
 import { DryRunSwitch } from "../dry-run/assumed-source.ts";

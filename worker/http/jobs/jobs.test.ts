@@ -1,7 +1,7 @@
 import { createExecutionContext, evictDurableObject, listDurableObjectIds, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
-import { unpackView } from "../../db/stored-view.ts";
+import { unpackView } from "../../db/jobs/stored-view.ts";
 import worker from "../../index.ts";
 import { jobOf } from "../../rpc/job.ts";
 import { basic, jobBody, newAccount, SECRET_KEY, send, useAccount } from "../../testing/jobs.ts";

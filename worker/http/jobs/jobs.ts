@@ -10,7 +10,7 @@ import { readTraceContext } from "#shared/network/trace-context.ts";
 import { isObject } from "#shared/request/parse-section.ts";
 import { JobChanges } from "#shared/request/settings-section.ts";
 import type { Result } from "#shared/result.ts";
-import type { JobRow } from "../../db/jobs.ts";
+import type { JobRow } from "../../db/jobs/jobs.ts";
 import { withDeadline } from "../../deadline.ts";
 import { follow } from "../../events/socket-stream.ts";
 import { ExpiringMap } from "../../expiring-map.ts";

@@ -2,7 +2,7 @@
 import type { Context } from "hono";
 import { AppError } from "#shared/errors.ts";
 import { isJobId } from "#shared/ids.ts";
-import { findJob, type JobRow } from "../../db/jobs.ts";
+import { findJob, type JobRow } from "../../db/jobs/jobs.ts";
 import type { ClientEnv } from "../auth/auth.ts";
 
 /** The row of a job of the account. Throws AppError(job_not_found). */

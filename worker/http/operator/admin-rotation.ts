@@ -16,7 +16,7 @@ import {
 } from "../../db/accounts.ts";
 import { changeAlert, listAlerts } from "../../db/alerts.ts";
 import type { Account } from "../../db/credentials.ts";
-import { jobsAfter } from "../../db/jobs.ts";
+import { jobsAfter } from "../../db/jobs/jobs.ts";
 import { replaceSealed, templatesAfter } from "../../db/templates.ts";
 import { withDeadline } from "../../deadline.ts";
 import { log } from "../../log.ts";

@@ -6,8 +6,8 @@ import type { JobStatus } from "#shared/job/job-status.ts";
 import { TAG_PREFIX, takeTags } from "#shared/job/tag-query.ts";
 import { TagFilter, type Tags } from "#shared/job/tags.ts";
 import { strictObject } from "#shared/strict-object.ts";
-import type { JobFilter, Place } from "../../db/job-filter.ts";
-import type { Wanted } from "../../db/job-list.ts";
+import type { JobFilter, Place } from "../../db/jobs/job-filter.ts";
+import type { Wanted } from "../../db/jobs/job-list.ts";
 import { decimal, parseQuery } from "./parse-query.ts";
 
 const DEFAULT_LIMIT = 20;

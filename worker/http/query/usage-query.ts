@@ -3,7 +3,7 @@ import * as z from "zod";
 import { AppError } from "#shared/errors.ts";
 import { TAG_PREFIX } from "#shared/job/tag-query.ts";
 import { strictObject } from "#shared/strict-object.ts";
-import { dayOf } from "../../db/usage-day.ts";
+import { dayOf } from "../../db/usage/usage-day.ts";
 import { parseQuery } from "./parse-query.ts";
 
 const DEFAULT_DAYS = 30;

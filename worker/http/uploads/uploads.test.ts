@@ -92,7 +92,10 @@ describe("an upload", () => {
       },
     ]);
     const id = await begin(FILE);
-    expect(await put(id, 3, "cc")).toMatchObject({ status: 200, body: { number: 3, size: 2, etag: expect.any(String) } });
+    expect(await put(id, 3, "cc")).toMatchObject({
+      status: 200,
+      body: { number: 3, size: 2, etag: expect.any(String) },
+    });
     await put(id, 1, X);
     const { body: early } = await ask(`/${id}/complete`, { method: "POST" });
     expect(early).toMatchObject({ error_code: "upload_state_conflict", message: "Parts are not stored: 2" });

@@ -2,8 +2,8 @@
 import { AppError, assertNever, errorTraits, type Failure, failureOf } from "#shared/errors.ts";
 import { isTerminalJob } from "#shared/job/job-status.ts";
 import { tagsText } from "#shared/job/tags.ts";
-import { scheduleChecks, updateJob } from "../../db/jobs.ts";
-import { usageText } from "../../db/usage.ts";
+import { scheduleChecks, updateJob } from "../../db/jobs/jobs.ts";
+import { usageText } from "../../db/usage/usage.ts";
 import { withDeadline } from "../../deadline.ts";
 import { accountOf } from "../../rpc/account.ts";
 import { hubOf } from "../../rpc/hub.ts";

@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
-import { findJob } from "../../db/jobs.ts";
+import { findJob } from "../../db/jobs/jobs.ts";
 import { jobOf } from "../../rpc/job.ts";
 import { bearer, newNodeToken, newSpec, PROBE, send } from "../../testing/jobs.ts";
 import storedJob from "../../testing/stored-job.json" with { type: "json" };

@@ -1,7 +1,7 @@
 // Usage of a job. Its row in the index carries the usage to its account (db/usage.ts).
 import { isMotionVideo } from "#shared/media/choose-streams.ts";
 import type { MediaProbe, ProbedStream } from "#shared/media/media-probe.ts";
-import type { JobUsage } from "../../db/usage.ts";
+import type { JobUsage } from "../../db/usage/usage.ts";
 import type { JobState, OutputState } from "../state/job-state.ts";
 import { roundMs } from "../state/used.ts";
 

@@ -2,7 +2,7 @@
 import type { Failure } from "#shared/errors.ts";
 import { contractDate, JobView, type OutputView } from "#shared/job/job-view.ts";
 import { OUTPUT_STATUS } from "#shared/job/output-status.ts";
-import type { JobRow } from "../../db/jobs.ts";
+import type { JobRow } from "../../db/jobs/jobs.ts";
 
 /** Failure of a job whose stored state is lost. */
 export const LOST_JOB: Failure = {

@@ -2,7 +2,7 @@
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import { err, type Result } from "#shared/result.ts";
-import { keysWithJobs } from "../../../db/idempotency.ts";
+import { keysWithJobs } from "../../../db/jobs/idempotency.ts";
 import { withDeadline } from "../../../deadline.ts";
 import { log } from "../../../log.ts";
 import { type AccountRpc, accountOf, type StartedJobs } from "../../../rpc/account.ts";

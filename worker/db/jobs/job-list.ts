@@ -2,10 +2,10 @@
 // page of a search for a text, or for a tag with other conditions, also reads a limited number of other jobs.
 import { type SQL, sql } from "drizzle-orm";
 import * as z from "zod";
+import { runBatch } from "../run-query.ts";
+import { jobs } from "../schema.ts";
 import { isIndexed, type JobFilter, matches, type Place, rarestFirst, searchesOf } from "./job-filter.ts";
 import type { JobRow } from "./jobs.ts";
-import { runBatch } from "./run-query.ts";
-import { jobs } from "./schema.ts";
 import { unpackView } from "./stored-view.ts";
 
 /** Limits for the jobs' views on a page: as stored, and as clients receive them. A page has at least one job. */

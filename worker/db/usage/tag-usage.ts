@@ -2,8 +2,8 @@
 // end.
 import { type SQL, sql } from "drizzle-orm";
 import * as z from "zod";
-import { runBatch } from "./run-query.ts";
-import { usageTags } from "./schema.ts";
+import { runBatch } from "../run-query.ts";
+import { usageTags } from "../schema.ts";
 import { addUp, columnList, daysOf, type EndedRow, fieldList, JobUsage, newUsage, type Period } from "./usage.ts";
 
 /** Limit of values of a name: those stored for a day, and those in a response. It bounds the rows that are read. */

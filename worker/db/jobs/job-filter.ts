@@ -3,8 +3,8 @@ import { type SQL, sql } from "drizzle-orm";
 import * as z from "zod";
 import type { JobSort } from "#shared/api/job-filter.ts";
 import { JOB_STATUSES, type JobStatus } from "#shared/job/job-status.ts";
-import { runBatch } from "./run-query.ts";
-import { jobs, jobTags } from "./schema.ts";
+import { runBatch } from "../run-query.ts";
+import { jobs, jobTags } from "../schema.ts";
 
 /** The orders of lists, and their columns: the newest or longest first. Each has an index. */
 const SORTED_BY = {

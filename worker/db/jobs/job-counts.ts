@@ -2,10 +2,10 @@
 import { sql } from "drizzle-orm";
 import * as z from "zod";
 import { JOB_STATUSES, type JobStatus } from "#shared/job/job-status.ts";
+import { runBatch } from "../run-query.ts";
+import { jobs } from "../schema.ts";
 import { type JobFilter, matches, rarestFirst, searchesOf, searchOf, statusesOf } from "./job-filter.ts";
 import { MAX_SEARCHED } from "./job-list.ts";
-import { runBatch } from "./run-query.ts";
-import { jobs } from "./schema.ts";
 
 /** Counted jobs per status, at most. */
 export const MAX_COUNTED = 10_000;

@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import type { JobState } from "../job/state/job-state.ts";
-import { viewJob } from "../job/views/job-view.ts";
-import { checkedJob, newSpec } from "../testing/jobs.ts";
+import type { JobState } from "../../job/state/job-state.ts";
+import { viewJob } from "../../job/views/job-view.ts";
+import { checkedJob, newSpec } from "../../testing/jobs.ts";
 import { findJob, upsertJob } from "./jobs.ts";
 import { packView, unpackView } from "./stored-view.ts";
 

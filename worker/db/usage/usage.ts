@@ -2,8 +2,8 @@
 // the difference from the usage that the row had before, so that a repeated or later write adds only new usage.
 import { type SQL, sql } from "drizzle-orm";
 import * as z from "zod";
-import { runBatch } from "./run-query.ts";
-import { jobs, usageDays } from "./schema.ts";
+import { runBatch } from "../run-query.ts";
+import { jobs, usageDays } from "../schema.ts";
 import { dayOf } from "./usage-day.ts";
 
 /** Usage of jobs. The usage of a job covers all its rounds, from its creation to its latest end. */

@@ -1,15 +1,15 @@
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
-import { measuredDatabase, planOf } from "../testing/measured-database.ts";
-import { deleteExpired } from "./expired-rows.ts";
+import { measuredDatabase, planOf } from "../../testing/measured-database.ts";
+import { deleteExpired } from "../expired-rows.ts";
+import { addTagUsage, deleteOldTagUsage, MAX_VALUES, tagUsageQuery, usageByTag } from "../usage/tag-usage.ts";
+import { sumUsage, usageText } from "../usage/usage.ts";
+import { DAY_MS, dayOf } from "../usage/usage-day.ts";
 import { countJobs } from "./job-counts.ts";
 import { ANY_JOB, type JobFilter, type Place, type TagPair } from "./job-filter.ts";
 import { listJobs, listQuery, MAX_SEARCHED } from "./job-list.ts";
 import { endLostJob, type JobRow, updateJob, updateView, upsertJob } from "./jobs.ts";
-import { addTagUsage, deleteOldTagUsage, MAX_VALUES, tagUsageQuery, usageByTag } from "./tag-usage.ts";
-import { sumUsage, usageText } from "./usage.ts";
-import { DAY_MS, dayOf } from "./usage-day.ts";
 
 beforeEach(() =>
   env.DB.batch(["jobs", "usage_tags", "usage_days"].map((name) => env.DB.prepare(`DELETE FROM ${name}`))),

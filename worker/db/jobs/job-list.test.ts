@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
-import { measuredDatabase, planOf } from "../testing/measured-database.ts";
-import { countUnfinished } from "./accounts.ts";
+import { measuredDatabase, planOf } from "../../testing/measured-database.ts";
+import { countUnfinished } from "../accounts.ts";
 import { countJobs, MAX_COUNTED } from "./job-counts.ts";
 import { ANY_JOB, type JobFilter, type Place } from "./job-filter.ts";
 import { listJobs, listQuery, MAX_SEARCHED, type Wanted } from "./job-list.ts";

@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
-import { measuredDatabase, planOf } from "../testing/measured-database.ts";
-import { deleteExpired } from "./expired-rows.ts";
-import { endLostJob, findJob, type JobRow, upsertJob } from "./jobs.ts";
+import { measuredDatabase, planOf } from "../../testing/measured-database.ts";
+import { deleteExpired } from "../expired-rows.ts";
+import { endLostJob, findJob, type JobRow, upsertJob } from "../jobs/jobs.ts";
 import { addUsage, type JobUsage, sumUsage, usageByDay, usageQuery, usageSince, usageText } from "./usage.ts";
 import { DAY_MS, dayOf } from "./usage-day.ts";
 

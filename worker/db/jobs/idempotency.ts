@@ -2,9 +2,9 @@
 import { and, eq, gte, isNotNull, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import * as z from "zod";
+import { runBatch, runQuery } from "../run-query.ts";
+import { idempotencyKeys, jobs } from "../schema.ts";
 import { eachOf, insertRows, type JobRow } from "./jobs.ts";
-import { runBatch, runQuery } from "./run-query.ts";
-import { idempotencyKeys, jobs } from "./schema.ts";
 
 export type KeyedRequest = typeof idempotencyKeys.$inferSelect;
 

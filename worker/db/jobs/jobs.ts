@@ -1,11 +1,11 @@
 // The index of jobs.
 import { and, eq, getTableColumns, gt, lte, type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
-import { runBatch, runQuery } from "./run-query.ts";
-import { jobs } from "./schema.ts";
+import { runBatch, runQuery } from "../run-query.ts";
+import { jobs } from "../schema.ts";
+import { addTagUsage } from "../usage/tag-usage.ts";
+import { addUsage, LOST_USAGE } from "../usage/usage.ts";
 import { packView, unpackView } from "./stored-view.ts";
-import { addTagUsage } from "./tag-usage.ts";
-import { addUsage, LOST_USAGE } from "./usage.ts";
 
 /** Only lists need the duration, and only the audit the creator. */
 const { tookMs: _took, createdBy: _by, createdFrom: _from, ...ROW } = getTableColumns(jobs);

@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
-import { measuredDatabase } from "../testing/measured-database.ts";
+import { measuredDatabase } from "../../testing/measured-database.ts";
+import { sumUsage, usageText } from "../usage/usage.ts";
 import { claimKeys } from "./idempotency.ts";
 import { endLostJob, findJob, type JobRow, scheduleChecks, updateJob, upsertJob } from "./jobs.ts";
-import { sumUsage, usageText } from "./usage.ts";
 
 const ID = "AAAAAAAAAAAAA1";
 const STARTED: JobRow = {
