@@ -4,8 +4,8 @@ import { bytes } from "../../core/format.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Progress } from "../../parts/progress.tsx";
-import { Below } from "./field.tsx";
-import { useFieldError } from "./form-context.ts";
+import { Below } from "../form/field.tsx";
+import { useFieldError } from "../form/form-context.ts";
 import type { Upload } from "./use-upload.ts";
 
 export function UploadField({ upload, id }: { readonly upload: Upload; readonly id: string }) {
