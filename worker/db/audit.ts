@@ -62,7 +62,7 @@ export function entriesQuery(account: string | null, { actor, action, object, af
   return sql`
     SELECT *, ${ofKey(sql`nullif(name, '')`, sql`actor`)} AS actor_name FROM (${source})
     WHERE ${account === null ? sql`true` : sql`account = ${account}`} AND actor = coalesce(${actor ?? null}, actor)
-      AND action = coalesce(${action ?? null}, action)
+      AND ${action === undefined ? sql`true` : sql`action = ${action}`}
       AND instr(object || '/', ${object === undefined ? "" : `${object}/`}) = 1
       AND (createdAt, id) < (${after?.createdAt ?? Number.MAX_SAFE_INTEGER}, ${after?.id ?? ""})
     ORDER BY createdAt DESC, id DESC LIMIT ${limit}`;
