@@ -37,7 +37,7 @@ export async function showPlan(context: Context, given: string | undefined, opti
 const assumption = ({ width, height, fps, duration, audio }: DryRunPlan["assumed_source"]): string =>
   `Assumed source: ${width}x${height}, ${fps} fps, ${duration} s, ${audio ? "with" : "without"} audio`;
 
-type Planned = Pick<DryRunPlan, "outputs" | "commands" | "refusals">;
+type Planned = Omit<DryRunPlan, "dry_run" | "assumed_source" | "input" | "storage">;
 
 /** The outputs, the renditions of streams, the errors and the ffmpeg commands. */
 export function planText({ outputs, commands, refusals: failures }: Planned, bold: (text: string) => string): string {

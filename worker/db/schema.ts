@@ -230,7 +230,7 @@ export const templates = sqliteTable(
     /** Counted from 1. */
     version: integer("version").notNull(),
     createdAt: integer("created_at").notNull(),
-    /** What lists show of the body, in JSON (TemplateContents); null: a saved storage. */
+    /** Names in the body that lists show, in JSON (TemplateContents); null: a saved storage. */
     contents: text("contents"),
     /** The body of the request, sealed: it may have credentials. The last column, because it is long. */
     sealed: text("sealed").notNull(),
