@@ -113,13 +113,6 @@ function tree(pid = 0): number[] {
 const kill = (pids: readonly number[]): void => {
   for (const pid of pids) if (existsSync(`/proc/${pid}`)) process.kill(pid, "SIGKILL");
 };
-/** The processes' share of the memory, in MB (proc_pid_smaps_rollup(5)). */
-const megabytes = (pids: readonly number[]): number =>
-  pids.reduce((sum, pid) => {
-    const file = `/proc/${pid}/smaps_rollup`;
-    return sum + Number(/^Pss:\s+(\d+)/m.exec(existsSync(file) ? readFileSync(file, "utf8") : "")?.[1] ?? 0) / 1000;
-  }, 0);
-
 type Instance = { readonly port: number; readonly peers: Relay; readonly start: () => ChildProcess; isReady: boolean };
 const instances: (Instance & { process: ChildProcess })[] = [];
 const balancer = new Relay(() => instances.filter(({ isReady }) => isReady).map(({ port }) => port));
@@ -251,7 +244,6 @@ jobs        ${completed} of ${new Set(ids).size} completed in ${seconds.toFixed(
 webhooks    ${once} of ${count} arrived once, ${[...arrivals.values()].filter((times) => times > 1).length} more than once
 gap         at most ${(gapMs / 1000).toFixed(1)} s without an answer through the balancer
 bucket      ${withJobs} with jobs; ${idle} in ${IDLE_MS / 1000} s without
-memory      ${instances.map(({ process }) => megabytes(tree(process.pid)).toFixed(0)).join(", ")} MB of each instance (PSS)
 `);
 kill(children.flatMap(({ pid }) => tree(pid)));
 rmSync(folder, { recursive: true, force: true });

@@ -14,7 +14,7 @@ import { copra, type Served, serve } from "./served.ts";
 
 /** A bucket that a cluster of version 0.3.0 has left, with its secrets. A job in it waits for a node. */
 const KEPT = join(import.meta.dirname, "cluster-0.3.0.tar.gz");
-const KEPT_JOB = "8GSmQAgFH1Mf8W";
+const KEPT_JOB = "edaaROisX7dBOm";
 
 const folder = fileFolder();
 const credentials = { accessKeyId: "CLUSTER", secretAccessKey: "the-secret-of-the-test" };
