@@ -1,10 +1,10 @@
 // The settings of `copra serve`, from environment variables. The command line sets them from its options.
-import ipaddr from "ipaddr.js";
 import * as z from "zod";
 import { mailBinding } from "../control-plane/mail.ts";
 import { TrustedProxies } from "../front/client-address.ts";
 import type { ServiceSettings } from "../home/service-settings.ts";
 import { readSettings, type StackSettings } from "../home/settings.ts";
+import { BUCKET_VARIABLES, ClusterVariables, clusterOf } from "./cluster-settings.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -13,15 +13,6 @@ const WORKER_VARIABLES = [
   ...["RETENTION_DAYS", "LIST_DAYS", "MAX_UNFINISHED_JOBS", "MAX_UPLOADED_BYTES", "FOLDERS"],
   ...["METRICS_TOKEN", "SNS_ENDPOINT", "ULTRAFAST_READ_ORIGIN", "SCRATCH_ENDPOINT", "SCRATCH_REGION", "SCRATCH_BUCKET"],
   ...["SCRATCH_ACCESS_KEY_ID", "SCRATCH_SECRET_ACCESS_KEY", "SMTP_URL", "SMTP_FROM"],
-];
-
-/** Variables with the endpoint and the credentials of a cluster's bucket, as all tools of S3 name them. */
-const BUCKET_VARIABLES = [
-  "AWS_ENDPOINT_URL",
-  "AWS_REGION",
-  "AWS_ACCESS_KEY_ID",
-  "AWS_SECRET_ACCESS_KEY",
-  "AWS_SESSION_TOKEN",
 ];
 
 /** Variables that nodes and the S3 server must not inherit. */
@@ -46,14 +37,6 @@ function isOrigin(text: string): boolean {
   return /^https?:$/.test(protocol) && pathname === "/" && search === "" && hash === "";
 }
 
-const PRIVATE = new Set(["private", "uniqueLocal", "loopback", "linkLocal", "carrierGradeNat"]);
-
-function isPrivateEndpoint(text: string): boolean {
-  const [, v6, v4, port] = /^(?:\[(.+)\]|([\d.]+)):(\d{1,5})$/.exec(text) ?? [];
-  const address = v6 ?? v4 ?? "";
-  return ipaddr.isValid(address) && PRIVATE.has(ipaddr.parse(address).range()) && Number(port) <= 65535;
-}
-
 const oneOf = <const Choices extends readonly [string, ...string[]]>(choices: Choices, named: string) =>
   z.enum(choices, `${named} must be ${choices.slice(0, -1).join(", ")} or ${choices.at(-1)}`);
 
@@ -74,22 +57,7 @@ const Environment = z.object({
   COPRA_INSECURE_HTTP: oneOf(["0", "1"] as const, "--insecure-http (COPRA_INSECURE_HTTP)").default("0"),
   COPRA_NODE_TOKEN_FILE: z.string().optional(),
   COPRA_LOG: oneOf(["files", "stderr"] as const, "--log (COPRA_LOG)").default("files"),
-  COPRA_CLUSTER: z
-    .string()
-    .regex(/^s3:\/\/[a-z0-9][a-z0-9.-]+(\/[\w.-]+)+$/, "--cluster (COPRA_CLUSTER) must be s3://<bucket>/<prefix>")
-    .optional(),
-  COPRA_CLUSTER_ADDRESS: z
-    .string()
-    .refine(
-      isPrivateEndpoint,
-      "--cluster-address (COPRA_CLUSTER_ADDRESS) must be an address of this machine in a private network and a port, " +
-        "such as 10.0.0.5:8790: the instances talk unencrypted",
-    )
-    .optional(),
-  COPRA_CLUSTER_ADVERTISE: z
-    .string()
-    .regex(/^[\w.-]+:\d{1,5}$/, "--cluster-advertise (COPRA_CLUSTER_ADVERTISE) must be <host>:<port>")
-    .optional(),
+  ...ClusterVariables,
   COPRA_DRAIN_SECONDS: z.coerce
     .number("--drain-seconds (COPRA_DRAIN_SECONDS) must be a number of seconds")
     .min(0, "--drain-seconds (COPRA_DRAIN_SECONDS) must be 0 or more")
@@ -134,31 +102,6 @@ export function readServeSettings(env: Env): ServeSettings {
     nodeTokenFile: chosen.COPRA_NODE_TOKEN_FILE ?? null,
     drainMs: chosen.COPRA_DRAIN_SECONDS * 1000,
   };
-}
-
-/** Throws a message for people that names what a cluster lacks. */
-function clusterOf(chosen: Environment, env: Env): ServiceSettings["cluster"] {
-  const { COPRA_CLUSTER: bucket, COPRA_CLUSTER_ADDRESS: address, COPRA_CLUSTER_ADVERTISE: advertise } = chosen;
-  const { COPRA_PUBLIC_URL, COPRA_S3_URL } = chosen;
-  if (bucket === undefined) {
-    if (address === undefined) return undefined;
-    throw new Error("--cluster-address is for an instance of a cluster: give its bucket by --cluster");
-  }
-  if (address === undefined) {
-    throw new Error(
-      "--cluster needs --cluster-address, such as 10.0.0.5:8790: the other instances reach this one there",
-    );
-  }
-  if (COPRA_PUBLIC_URL === undefined) {
-    throw new Error("--cluster needs --public-url: the URL of the balancer, the same for all instances");
-  }
-  if (COPRA_S3_URL !== undefined) {
-    throw new Error("--s3-url is not for a cluster, which runs no S3 server: set SCRATCH_ENDPOINT and its variables");
-  }
-  const aws = Object.fromEntries(BUCKET_VARIABLES.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
-  const missing = ["AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"].filter((name) => !aws[name]);
-  if (missing.length > 0) throw new Error(`--cluster needs the bucket's credentials in ${missing.join(", ")}`);
-  return { bucket, address, advertise, aws };
 }
 
 /** The nodes of this machine read the paths of the folders. By default all accounts may use the folders. */
