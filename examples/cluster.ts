@@ -145,14 +145,15 @@ const statusOf = (origin: string): Promise<number> =>
     ({ status }) => status,
     () => 0,
   );
-let answeredAt = Date.now();
-let gapMs = 0;
+/** The longest time without an answer since the last fault began, and in all. */
+let [answeredAt, gapMs, longestMs] = [Date.now(), 0, 0];
 const watch = setInterval(() => {
   for (const instance of instances)
     void statusOf(`http://127.0.0.1:${instance.port}`).then((status) => (instance.isReady = status === 200));
   void statusOf(url).then((status) => {
     if (status !== 200) return;
     gapMs = Math.max(gapMs, Date.now() - answeredAt);
+    longestMs = Math.max(longestMs, gapMs);
     answeredAt = Date.now();
   });
 }, 500);
@@ -198,8 +199,10 @@ async function injectFaults(): Promise<void> {
     },
   ];
   for (const fault of [...kills, ...others, ...kills]) {
+    gapMs = 0;
     await fault();
     await sleep(RECOVERY_MS);
+    say(`  at most ${(gapMs / 1000).toFixed(1)} s without an answer`);
   }
 }
 
@@ -242,7 +245,7 @@ const once = ids.filter((id) => arrivals.get(id) === 1).length;
 console.log(`
 jobs        ${completed} of ${new Set(ids).size} completed in ${seconds.toFixed(0)} s
 webhooks    ${once} of ${count} arrived once, ${[...arrivals.values()].filter((times) => times > 1).length} more than once
-gap         at most ${(gapMs / 1000).toFixed(1)} s without an answer through the balancer
+gap         at most ${(longestMs / 1000).toFixed(1)} s without an answer through the balancer
 bucket      ${withJobs} with jobs; ${idle} in ${IDLE_MS / 1000} s without
 `);
 kill(children.flatMap(({ pid }) => tree(pid)));
