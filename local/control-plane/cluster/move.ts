@@ -101,16 +101,13 @@ function* objectsIn(folder: string, worker: WorkerOptions): Generator<StoredObje
     const ofClass = join(folder, `${worker.name}-${className}`);
     const files = databasesIn(ofClass);
     if (files.length === 0) continue;
-    const alarms = new Map(
-      rows(join(ofClass, ALARMS), "SELECT actor_id, scheduled_time FROM _cf_ALARM", Alarm).map(
-        ({ actor_id, scheduled_time }) => [actor_id, Number(scheduled_time / 1_000_000n)],
-      ),
-    );
+    const known = rows(join(ofClass, ALARMS), "SELECT actor_id, scheduled_time FROM _cf_ALARM", Alarm);
+    const alarms = new Map([...known].map((alarm) => [alarm.actor_id, Number(alarm.scheduled_time / 1_000_000n)]));
     for (const file of files) {
       const id = file.slice(0, -".sqlite".length);
-      const stored = tablesOf(join(ofClass, file)).some(({ name }) => name === "_cf_KV")
-        ? rows(join(ofClass, file), "SELECT key, value FROM _cf_KV", Entry)
-        : [];
+      const path = join(ofClass, file);
+      const hasEntries = tablesOf(path).some(({ name }) => name === "_cf_KV");
+      const stored = hasEntries ? [...rows(path, "SELECT key, value FROM _cf_KV", Entry)] : [];
       const entries = stored.map(({ key, value }) => [key, deserialize(value)] as const);
       if (entries.length > 0) yield { className, id, entries, alarm: alarms.get(id) ?? null };
     }
@@ -136,14 +133,16 @@ function* statementsIn(folder: string): Generator<Statement> {
   }
 }
 
-const tablesOf = (path: string) => rows(path, "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL", Table);
+const tablesOf = (path: string) => [
+  ...rows(path, "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL", Table),
+];
 
-function rows<Row>(path: string, sql: string, row: z.ZodType<Row>): Row[] {
+function* rows<Row>(path: string, sql: string, row: z.ZodType<Row>): Generator<Row> {
   const database = new DatabaseSync(path);
   try {
     const statement = database.prepare(sql);
     statement.setReadBigInts(true);
-    return z.array(row).parse(statement.all().map((values) => ({ ...values })));
+    for (const values of statement.iterate()) yield row.parse({ ...values });
   } finally {
     database.close();
   }
