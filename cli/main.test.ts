@@ -34,6 +34,7 @@ const PROBE = {
   status: "queued",
   created_at: "2026-11-21 05:23:27 +0000",
   completed_at: null,
+  ends_at: null,
   source: "https://example.com/a.mov",
 };
 const PROBE_DONE = {

@@ -30,6 +30,7 @@ it("creates a job, reads it and reads its metadata", async () => {
   expect(created).toMatchObject({
     id: expect.stringMatching(/^[A-Za-z0-9]{14}$/),
     completed_at: null,
+    ends_at: null,
     status: "job.starting",
     progress: "0%",
     input: { status: "input.starting" },

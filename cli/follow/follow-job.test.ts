@@ -9,6 +9,7 @@ const JOB = {
   progress: "0%",
   created_at: "2026-11-28T12:00:00Z",
   completed_at: null,
+  ends_at: null,
   input: { status: "input.transferring" },
   outputs: [{ key: "mp4:720p", status: "video.waiting", type: "video", format: "mp4" }],
 } as unknown as Job;

@@ -3,6 +3,7 @@ import type { AttemptView, Copra, Job, TaskView } from "../../client/index.ts";
 import type { Context } from "../context.ts";
 import { printable } from "../terminal/printable.ts";
 import { type Line, ProgressView, type Snapshot } from "../terminal/progress-view.ts";
+import { apiTime } from "../terminal/values.ts";
 
 /** Follows a job and returns it at its end. With `--json`, `followJob` also prints a line for each change. */
 export async function followToEnd(
@@ -42,6 +43,7 @@ export function snapshotOf(job: Job, tasks: readonly TaskView[], attempts: Reado
   return {
     progress: fraction(job.progress) ?? 0,
     state: workOf(job),
+    endsMs: job.ends_at ? apiTime(job.ends_at) : null,
     note: repeatFact(tasks, attempts),
     detail: [
       job.waiting_for === undefined ? "" : `waits for ${printable(job.waiting_for)}`,

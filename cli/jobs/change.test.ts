@@ -77,6 +77,7 @@ it("finds and changes jobs by their tags, and shows the tags and the usage of th
     id: "a",
     created_at: "2026-11-22 12:00:00 +0000",
     completed_at: null,
+    ends_at: null,
     status: "job.starting",
     progress: "0%",
     input: { status: "input.starting", source: "https://example.com/a.mp4" },

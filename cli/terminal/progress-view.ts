@@ -19,6 +19,8 @@ export type Snapshot = {
   /** 0 to 1 for the whole job. */
   readonly progress: number;
   readonly state: string;
+  /** The estimated end, in ms since 1970. */
+  readonly endsMs?: number | null;
   readonly lines: readonly Line[];
   /** News such as a failed attempt: shown at once. */
   readonly note?: string;
@@ -32,28 +34,11 @@ const LINE_MS = 10_000;
 const LINE_STEP = 0.1;
 const STEP_MS = 2000;
 
-/** Estimates the remaining time from the progress over the last minute. */
-export class Eta {
-  readonly #seen: { readonly at: number; readonly progress: number }[] = [];
-
-  /** Returns the seconds until the end, or null without an estimate. */
-  update(progress: number, nowMs: number): number | null {
-    const last = this.#seen.at(-1);
-    if (last && progress < last.progress) this.#seen.length = 0;
-    this.#seen.push({ at: nowMs, progress });
-    while (this.#seen.length > 2 && (this.#seen[1]?.at ?? nowMs) < nowMs - 60_000) this.#seen.shift();
-    const [first] = this.#seen;
-    if (!first || nowMs - first.at < 2000 || progress <= first.progress) return null;
-    return ((1 - progress) * (nowMs - first.at)) / (progress - first.progress) / 1000;
-  }
-}
-
 export class ProgressView {
   readonly #out: TextStream;
   readonly #colors: Colors;
   readonly #now: () => number;
   readonly #hidden: boolean;
-  readonly #eta = new Eta();
   #drawnLines = 0;
   #lastAt = -Number.MAX_VALUE;
   #lastStates = "";
@@ -70,7 +55,6 @@ export class ProgressView {
   show(snapshot: Snapshot): void {
     if (this.#hidden) return;
     const now = this.#now();
-    const eta = this.#eta.update(snapshot.progress, now);
     const states = [
       snapshot.state,
       snapshot.note,
@@ -87,19 +71,20 @@ export class ProgressView {
     this.#lastAt = now;
     this.#lastStates = states;
     this.#lastProgress = snapshot.progress;
-    this.#draw(snapshot, eta);
+    this.#draw(snapshot);
   }
 
   /** Leaves the last state on the screen. */
   end(): void {
-    if (this.#pending && this.#out.isTTY && !this.#hidden) this.#draw(this.#pending, null);
+    if (this.#pending && this.#out.isTTY && !this.#hidden) this.#draw({ ...this.#pending, endsMs: null });
     this.#pending = null;
     this.#drawnLines = 0;
   }
 
-  #draw(snapshot: Snapshot, eta: number | null): void {
+  #draw(snapshot: Snapshot): void {
     this.#pending = null;
-    const rest = eta === null || snapshot.progress >= 1 ? "" : `ETA ${durationText(eta)}`;
+    const { endsMs = null } = snapshot;
+    const rest = endsMs === null ? "" : `ETA ${durationText(Math.max(0, endsMs - this.#now()) / 1000)}`;
     if (!this.#out.isTTY) {
       const parts = snapshot.lines.map(
         ({ name, state, progress }) => `${name} ${state}${progress ? ` ${percent(progress)}` : ""}`,

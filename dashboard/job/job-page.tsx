@@ -4,7 +4,7 @@ import type { CommandList, Job, JobMetadata, RequestView } from "../../client/in
 import { timeOf } from "../core/format.ts";
 import { useKeys } from "../core/keyboard.ts";
 import { lastShown, navigate, query, setQuery } from "../core/location.ts";
-import { copra, serviceNow } from "../core/service.ts";
+import { copra } from "../core/service.ts";
 import { Loading } from "../parts/loading.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Tabs } from "../parts/tabs.tsx";
@@ -18,7 +18,6 @@ import { Request } from "./facts/request.tsx";
 import { Failures } from "./failures/failures.tsx";
 import { Figures } from "./header/figures.tsx";
 import { JobHeader } from "./header/job-header.tsx";
-import { endEstimate } from "./live/estimate.ts";
 import { type LiveJob, useLiveJob } from "./live/live-job.ts";
 import { Outputs } from "./outputs/outputs.tsx";
 import { type Bar, barsOf, runsOf } from "./timeline/bars.ts";
@@ -65,8 +64,7 @@ function Shown({ live, job }: { readonly live: LiveJob; readonly job: Job }) {
   const bars = useMemo(() => (book ? barsOf(book, runsOf([])) : []), [book]);
   // The order stays when the job ends: a player whose frame moves would start again.
   const [hadEnded] = useState(job.completed_at !== null);
-  const endsMs =
-    job.completed_at === null ? endEstimate(live.samples.value, timeOf(job.created_at), serviceNow()) : null;
+  const endsMs = job.ends_at ? timeOf(job.ends_at) : null;
   const course = (
     <>
       <Figures job={job} book={book} endsMs={endsMs} />

@@ -18,6 +18,7 @@ const job = (changes: Partial<Job> = {}): Job => ({
   id: "3clA7G2GY8bXR5",
   created_at: "2026-11-21 05:23:27 +0000",
   completed_at: null,
+  ends_at: null,
   status: "job.starting",
   progress: "40%",
   input: { status: "input.transferred" },

@@ -67,6 +67,7 @@ export class FakeJob {
       id: this.id,
       created_at: date(this.options.startMs),
       completed_at: isOver ? date(this.endMs) : null,
+      ends_at: isOver ? null : date(this.endMs),
       status: isOver ? "job.completed" : "job.starting",
       progress: `${percent}%`,
       input: { status: "input.transferred", source: "https://media.example.com/masters/sintel-4k.mov" },

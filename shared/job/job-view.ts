@@ -94,6 +94,9 @@ export const JobView = z
     id: z.string().describe("14 letters and digits"),
     created_at: ContractDate,
     completed_at: ContractDate.nullable().describe("When the job ended; null until then"),
+    ends_at: ContractDate.nullable().describe(
+      "When the job will probably end, from its progress over the last minute; null while unknown, and after the end",
+    ),
     status: z.enum(JOB_STATUSES),
     state: z
       .enum(WORK_STATES)

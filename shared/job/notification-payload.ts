@@ -38,7 +38,7 @@ export const OutputPayload = payload(
 
 export const JobPayload = payload(
   ["job.completed", "job.failed", "job.aborted"],
-  JobView.extend({
+  JobView.omit({ ends_at: true }).extend({
     type: z.literal("job"),
     input: InputView.omit({ source: true }).extend(inputMetadata),
     outputs: z.array(OutputView.omit({ progress: true }).extend(outputMetadata)),

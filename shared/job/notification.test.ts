@@ -14,6 +14,7 @@ const JOB: JobView = {
   id: "AAAAAAAAAAAAAA",
   created_at: "2026-11-21 05:23:27 +0000",
   completed_at: null,
+  ends_at: null,
   status: "job.completed",
   progress: "100%",
   input: { status: "input.transferred" },

@@ -57,7 +57,7 @@ export function jobPayload(
   job: JobView,
   metadata: PayloadMetadata,
 ): NotificationPayload {
-  const { status, progress, id, created_at, completed_at, input: given, outputs, ...rest } = job;
+  const { status, progress, id, created_at, completed_at, ends_at: _end, input: given, outputs, ...rest } = job;
   const { source: _source, ...input } = given;
   const data = {
     type: "job" as const,

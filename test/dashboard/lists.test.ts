@@ -22,6 +22,7 @@ function jobAt(at: number): Job {
     id: idOf(at),
     created_at: contractDate(NOW - at * 60_000),
     completed_at: isRunning ? null : contractDate(NOW - at * 60_000 + 30_000),
+    ends_at: null,
     status: isRunning ? "job.starting" : failed ? "job.failed" : "job.completed",
     progress: isRunning ? "10%" : "100%",
     input: { status: "input.transferred", source: `https://media.example.com/${at}/clip-${at}.mp4` },

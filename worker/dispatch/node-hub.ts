@@ -5,7 +5,7 @@ import type { NodeDetails } from "#shared/api/node-responses.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { messageOf } from "#shared/log.ts";
 import type { CommandReport } from "#shared/protocol/commands.ts";
-import { decodeNodeFrame, type ProgressItem } from "#shared/protocol/frames.ts";
+import { decodeNodeFrame } from "#shared/protocol/frames.ts";
 import type { HubEnv } from "../bindings.ts";
 import { log } from "../log.ts";
 import {
@@ -17,6 +17,7 @@ import {
   type TicketOffer,
 } from "../rpc/hub.ts";
 import type { HubReport, NodeReport, NodeSteps, Place } from "../rpc/hub-reports.ts";
+import type { SeenProgress } from "../rpc/turn.ts";
 import {
   Admission,
   type CloseReason,
@@ -108,7 +109,7 @@ export class NodeHub extends DurableObject<HubEnv> implements HubRpc {
     }
   }
 
-  async watch(jobId: string, leases: LeaseId[], until: number): Promise<ProgressItem[]> {
+  async watch(jobId: string, leases: LeaseId[], until: number): Promise<SeenProgress[]> {
     return this.#jobs.watch(jobId, leases, until);
   }
 

@@ -1,14 +1,16 @@
 // Followers of a job: while a job has followers, its nodes report often, and the hub sends their progress on at once.
 import { messageOf } from "#shared/log.ts";
 import { traceFields } from "#shared/network/trace-context.ts";
-import type { ProgressItem } from "#shared/protocol/frames.ts";
 import type { Env } from "../bindings.ts";
 import { withDeadline } from "../deadline.ts";
 import { log } from "../log.ts";
 import { accountOf } from "../rpc/account.ts";
 import { hubOf } from "../rpc/hub.ts";
+import type { Place } from "../rpc/hub-reports.ts";
+import type { SeenProgress } from "../rpc/turn.ts";
 import { leaseIdOf } from "./state/job-moves.ts";
 import type { JobState } from "./state/job-state.ts";
+import { isQueued } from "./state/work-state.ts";
 
 /** The hub sends progress at once for this long after it last heard of a stream. Each turn prolongs it. */
 const FOLLOWED_MS = 60_000;
@@ -21,6 +23,7 @@ export class Followers {
   readonly #env: Env;
   readonly #streams: () => number;
   #refreshedAt = 0;
+  #placedAt = 0;
 
   /** `streams` returns the number of event streams that follow the job. */
   constructor(env: Env, streams: () => number) {
@@ -43,8 +46,21 @@ export class Followers {
     return this.#streams() > 0 ? Date.now() + FOLLOWED_MS : 0;
   }
 
+  /**
+   * The place of a waiting job in the queue, for the estimate of its end. undefined: it does not wait, has no pace yet,
+   * or was asked for a short time ago.
+   */
+  async place(state: JobState): Promise<Place | null | undefined> {
+    const now = Date.now();
+    const isNeeded = isQueued(state) && state.pace !== undefined && state.pace.leftMs !== null;
+    if (!isNeeded || now < this.#placedAt + FRESH_MS) return undefined;
+    this.#placedAt = now;
+    const { id, settings } = state.spec;
+    return withDeadline("place", hubOf(this.#env, settings.queue).place(id), REFRESH_LIMIT_MS).catch(() => undefined);
+  }
+
   /** The newest progress that the hub knows, for a client that looks at the job now. */
-  async latest(state: JobState): Promise<ProgressItem[]> {
+  async latest(state: JobState): Promise<SeenProgress[]> {
     const now = Date.now();
     const leased = state.tasks.filter(({ phase, lease }) => phase === "leased" && lease);
     if (leased.length === 0 || (this.#streams() === 0 && now < this.#refreshedAt + FRESH_MS)) return [];

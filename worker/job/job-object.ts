@@ -22,6 +22,7 @@ import { unpackMetadata } from "./persistence/kept-metadata.ts";
 import { resealJobSecrets } from "./secrets/job-secrets.ts";
 import { generatedKeys } from "./secrets/task-secrets.ts";
 import { type JobState, newJob } from "./state/job-state.ts";
+import { withQueue } from "./state/pace.ts";
 import { type FactDeps, viewFact } from "./views/job-facts.ts";
 import { viewJob } from "./views/job-view.ts";
 import { knownMetadata, metadataBody } from "./views/metadata-view.ts";
@@ -209,11 +210,16 @@ export class JobObject extends LeaseObject implements JobRpc {
     await this.effects.onAlarm();
   }
 
-  /** Takes the newest progress that hubs know. */
+  /** Takes the newest progress, or place in the queue, that hubs know. */
   async #refresh(): Promise<void> {
-    const { state } = this.memory;
-    const progress = state ? await this.followers.latest(state) : [];
+    const { state: before } = this.memory;
+    if (!before) return;
+    const progress = await this.followers.latest(before);
     if (progress.length > 0) await this.turn({ ...EMPTY_TURN, progress });
+    const place = await this.followers.place(before);
+    const { state } = this.memory;
+    if (place === undefined || !state?.pace) return;
+    this.memory.note({ ...state, pace: withQueue(state.pace, place?.seconds ?? null, Date.now()) });
   }
 
   /** Applies and saves a change. `change` returns null for a job that has ended. */

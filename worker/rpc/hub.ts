@@ -4,11 +4,11 @@ import * as z from "zod";
 import type { LeaseId } from "#shared/ids.ts";
 import { DEFAULT_POOL } from "#shared/placement.ts";
 import type { CommandReport } from "#shared/protocol/commands.ts";
-import type { ProgressItem } from "#shared/protocol/frames.ts";
 import { Requirements } from "#shared/protocol/requirements.ts";
 import { SLOT_CLASSES } from "#shared/protocol/tasks.ts";
 import type { HubReports, Place } from "./hub-reports.ts";
 import { inJurisdiction, type JurisdictionVariable } from "./jurisdiction.ts";
+import type { SeenProgress } from "./turn.ts";
 
 /**
  * Advertises that a job has about `count` runnable tasks of a class, all with the same requirements. Times in ms since
@@ -83,7 +83,7 @@ export interface HubRpc extends DurableObject<unknown>, HubReports {
    * Makes the nodes of these leases report often, and sends their progress on at once, because somebody follows the job
    * until `until` (ms since 1970). Returns the last known progress.
    */
-  watch(jobId: string, leases: LeaseId[], until: number): Promise<ProgressItem[]>;
+  watch(jobId: string, leases: LeaseId[], until: number): Promise<SeenProgress[]>;
   /** Counts an internal error that a report on a lease caused. A node that causes many errors is disconnected. */
   reportFailed(lease: LeaseId): Promise<void>;
   /** Closes the sockets of a revoked node token. */

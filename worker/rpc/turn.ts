@@ -25,13 +25,16 @@ export type LostSession = {
   readonly hasEnded: boolean;
 };
 
+/** Progress, and the time since the hub received it; absent: just now. */
+export type SeenProgress = ProgressItem & { readonly ageMs?: number };
+
 export type Turn = {
   /** Reports that nodes sent over their sockets. */
   readonly done?: readonly LeaseReport[];
   /** Leases whose nodes still work on them. */
   readonly alive: readonly LeaseProof[];
   /** May be lost. Also renews the leases that it names. */
-  readonly progress: readonly ProgressItem[];
+  readonly progress: readonly SeenProgress[];
   readonly lost: readonly LostSession[];
   readonly want: readonly ClaimRequest[];
 };

@@ -1,11 +1,10 @@
 // Turns with a job for a single purpose, as a hub would send them.
 import type { LeaseId } from "#shared/ids.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
-import type { ProgressItem } from "#shared/protocol/frames.ts";
 import type { LeaseProof } from "#shared/protocol/leases.ts";
 import type { Assignment, SlotClass } from "#shared/protocol/tasks.ts";
 import type { JobRpc, jobOf } from "../rpc/job.ts";
-import { type ClaimRequest, EMPTY_TURN } from "../rpc/turn.ts";
+import { type ClaimRequest, EMPTY_TURN, type SeenProgress } from "../rpc/turn.ts";
 import { PROBE } from "./jobs.ts";
 
 type Job = Pick<JobRpc, "turn">;
@@ -30,7 +29,7 @@ export async function inspectSource(job: Stub, probe: MediaProbe = PROBE, nodeId
 }
 
 /** Reports progress. Returns the leases that their nodes must drop. */
-export async function sendProgress(job: Job, progress: readonly ProgressItem[]): Promise<readonly LeaseId[]> {
+export async function sendProgress(job: Job, progress: readonly SeenProgress[]): Promise<readonly LeaseId[]> {
   return (await job.turn({ ...EMPTY_TURN, progress })).cancel;
 }
 

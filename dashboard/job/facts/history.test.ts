@@ -8,6 +8,7 @@ const job = (more: Partial<Job>): Job => ({
   id: "x",
   created_at: "2026-11-23 01:00:00 +0000",
   completed_at: null,
+  ends_at: null,
   status: "job.starting",
   progress: "0%",
   input: { status: "input.starting" },

@@ -7,7 +7,7 @@ import { secondsOf } from "../../jobs/rows.ts";
 import { type Fact, Facts } from "../../parts/facts.tsx";
 import { Time } from "../../parts/time.tsx";
 import { usePolled } from "../../parts/use-resource.ts";
-import { rateOf } from "../live/estimate.ts";
+import { rateOf } from "../live/rate.ts";
 import type { TaskBook } from "../live/task-book.ts";
 
 /** The queue changes with other jobs, and this page gets no events about them. */
@@ -25,7 +25,7 @@ export function Figures({ job, book, endsMs }: Props) {
   const nodes = new Set(tasks.flatMap(({ node }) => node ?? [])).size;
   const { ahead = null, starts_in_seconds: start = null } = useQueue(job) ?? {};
   const { chunks = 0, reason } = job.ultrafast ?? {};
-  const left = endsMs === null ? "–" : `about ${duration(Math.ceil((endsMs - nowMs) / 1000))}`;
+  const left = endsMs === null ? "–" : `about ${duration(Math.max(0, Math.ceil((endsMs - nowMs) / 1000)))}`;
   const facts: readonly Fact[] = [
     ["Created", <Time key="created" at={job.created_at} />],
     ["Took", isOver && seconds !== null && took(seconds)],

@@ -4,8 +4,6 @@ import { useEffect, useMemo } from "preact/hooks";
 import { CopraError, type Job, type TaskChanges, type TaskList } from "../../../client/index.ts";
 import { hidden, paused } from "../../core/account-events.ts";
 import { copra, serviceNow } from "../../core/service.ts";
-import { fractionOf } from "../../jobs/rows.ts";
-import { type Sample, withSample } from "./estimate.ts";
 import { type LogEntry, withChanges } from "./observed-log.ts";
 import { applyChanges, EMPTY_BOOK, replaceTasks, type TaskBook } from "./task-book.ts";
 
@@ -23,14 +21,12 @@ export function liveJob(id: string) {
   const tasks = signal<Tasks>(undefined);
   const state = signal<FollowState>("connecting");
   const error = signal<unknown>(undefined);
-  const samples = signal<readonly Sample[]>([]);
   const log = signal<readonly LogEntry[]>([]);
   const round = signal(0);
 
   function takeJob(next: Job): void {
     log.value = withChanges(log.peek(), job.peek(), next, serviceNow());
     job.value = next;
-    samples.value = withSample(samples.peek(), { atMs: serviceNow(), fraction: fractionOf(next) });
   }
 
   function takeChanges(changes: TaskChanges): void {
@@ -86,7 +82,6 @@ export function liveJob(id: string) {
     tasks,
     state,
     error,
-    samples,
     /** The observed changes, the oldest first. */
     log,
     /** Takes the response of a call that changed the job. Follows the job again if it had ended. */

@@ -25,7 +25,7 @@ it("forwards new stages and periodic signs of life, and each step while somebody
     expect(relay.due([item(stage)], atS * S), `${stage} at ${atS} s`).toHaveLength(isSent ? 1 : 0);
   }
   expect(relay.due([item("uploading", 0.7)], 261 * S)).toEqual([]);
-  expect(relay.watch(JOB, 360 * S)).toEqual([item("uploading", 0.7)]);
+  expect(relay.watch(JOB, 360 * S, 265 * S)).toEqual([{ ...item("uploading", 0.7), ageMs: 4 * S }]);
   expect(relay.due([item("uploading", 0.8)], 262 * S)).toHaveLength(1);
   expect(relay.due([item("uploading", 0.819)], 263 * S)).toEqual([]);
   expect(relay.due([item("uploading", 0.83)], 264 * S)).toHaveLength(1);
@@ -48,7 +48,7 @@ it("forwards only signs of life of a chunk, unless somebody follows the job", ()
   for (const [atS, stage, isSent] of rows) {
     expect(relay.due([item(stage)], atS * S), `${stage} at ${atS} s`).toHaveLength(isSent ? 1 : 0);
   }
-  relay.watch(JOB, 300 * S);
+  relay.watch(JOB, 300 * S, 0);
   expect(relay.due([item("uploading", 0.7)], 200 * S)).toHaveLength(1);
   expect(relay.due([item("uploading", 0.8)], 204 * S)).toEqual([]);
   expect(relay.due([item("uploading", 0.8)], 205 * S)).toHaveLength(1);
@@ -74,7 +74,7 @@ it("restores the known progress of leases after the hub has lost its memory", ()
   const after = new ProgressRelay();
   after.restore(before.knownOf([LEASE, "unknown"]));
   expect(after.due([item("encoding", 0.6)], 26 * S)).toEqual([]);
-  expect(after.watch(JOB, 60 * S)).toEqual([item("encoding", 0.6)]);
+  expect(after.watch(JOB, 60 * S, 27 * S)).toEqual([{ ...item("encoding", 0.6), ageMs: S }]);
   const followed = new ProgressRelay();
   followed.restore(after.knownOf([LEASE]));
   expect(followed.due([item("encoding", 0.7)], 41 * S)).toHaveLength(1);

@@ -5,6 +5,7 @@ import * as z from "zod";
 import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
 import { ProgressItem, TASK_STAGES } from "#shared/protocol/frames.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
+import type { SeenProgress } from "../../rpc/turn.ts";
 
 /** Intervals of a node's reports: while somebody follows one of its jobs, and otherwise. */
 export const WATCHED_EVERY_MS = 1000;
@@ -23,8 +24,9 @@ const WATCHED_ALIVE_MS = 5000;
 const STAGE_AFTER_MS = 10_000;
 
 export const KnownProgress = z.object({
-  /** The last report. The other fields describe the last forwarded report. */
+  /** The last report, and its time. The other fields describe the last forwarded report. */
   item: ProgressItem,
+  itemAt: z.number(),
   sentStage: z.enum(TASK_STAGES),
   sentStep: z.number(),
   /** Number of playable streams at that time. */
@@ -51,7 +53,7 @@ export class ProgressRelay {
   restore(known: readonly KnownProgress[]): void {
     for (const { watchedUntil, ...sent } of known) {
       this.#known.set(sent.item.lease, sent);
-      if (watchedUntil > 0) this.watch(jobOf(sent.item.lease), watchedUntil);
+      if (watchedUntil > 0) this.watch(jobOf(sent.item.lease), watchedUntil, sent.itemAt);
     }
   }
 
@@ -69,9 +71,10 @@ export class ProgressRelay {
   }
 
   /** Records that somebody follows a job. Returns the last reports on its leases. */
-  watch(jobId: string, until: number): ProgressItem[] {
+  watch(jobId: string, until: number, now: number): SeenProgress[] {
     this.#watchedUntil.set(jobId, Math.max(until, this.#watchedUntil.get(jobId) ?? 0));
-    return [...this.#known.values()].flatMap(({ item }) => (jobOf(item.lease) === jobId ? [item] : []));
+    const ofJob = [...this.#known.values()].filter(({ item }) => jobOf(item.lease) === jobId);
+    return ofJob.map(({ item, itemAt }) => ({ ...item, ageMs: now - itemAt }));
   }
 
   isWatched(lease: string, now: number): boolean {
@@ -94,7 +97,7 @@ export class ProgressRelay {
     const known = this.#known.get(item.lease);
     const wait = this.isWatched(item.lease, now) ? waitWhileWatched : waitAfter;
     if (known?.item.token === item.token && now < known.sentAt + wait(known, item)) {
-      known.item = item;
+      [known.item, known.itemAt] = [item, now];
       return false;
     }
     this.#known.set(item.lease, sentAs(item, now, known?.hasStages ?? true));
@@ -107,6 +110,7 @@ type SentProgress = Omit<KnownProgress, "watchedUntil">;
 /** The known progress of a lease after its job was sent a report. */
 const sentAs = (item: ProgressItem, sentAt: number, hasStages: boolean): SentProgress => ({
   item,
+  itemAt: sentAt,
   sentStage: item.stage,
   sentStep: stepOf(item),
   sentLive: liveIn(item),

@@ -9,7 +9,7 @@ import { isJobToken } from "../../crypto/lease-token.ts";
 import { withDeadline } from "../../deadline.ts";
 import { log } from "../../log.ts";
 import { jobOf } from "../../rpc/job.ts";
-import type { ClaimRequest, Turn } from "../../rpc/turn.ts";
+import type { ClaimRequest, SeenProgress, Turn } from "../../rpc/turn.ts";
 import { sealingKeysOf } from "../../settings.ts";
 import type { NodeConnections, SocketNode } from "../connections/node-connections.ts";
 import { PROGRESS_EVERY_MS, ProgressRelay, WATCHED_EVERY_MS } from "../connections/progress-relay.ts";
@@ -115,9 +115,9 @@ export class JobCalls {
   }
 
   /** Makes the nodes of these leases report often until `until`, because somebody follows the job. */
-  async watch(jobId: string, leases: readonly LeaseId[], until: number): Promise<ProgressItem[]> {
-    const latest = this.#relay.watch(jobId, until);
+  async watch(jobId: string, leases: readonly LeaseId[], until: number): Promise<SeenProgress[]> {
     const now = Date.now();
+    const latest = this.#relay.watch(jobId, until, now);
     for (const lease of leases) {
       const node = this.#nodes.roster.holder(lease);
       if (node) this.#setPace(node, now);
@@ -160,7 +160,7 @@ export class JobCalls {
       try {
         // The stub is new in each attempt: a stub that threw is broken.
         const answer = await withDeadline("turn", jobOf(this.#env, jobId).turn(turn));
-        if (answer.watchUntil > Date.now()) this.#relay.watch(jobId, answer.watchUntil);
+        if (answer.watchUntil > Date.now()) this.#relay.watch(jobId, answer.watchUntil, Date.now());
         return answer;
       } catch (error) {
         log.warn("job not reachable", { job: jobId, tried, error: messageOf(error) });

@@ -9,7 +9,7 @@ import { jobOf } from "../../rpc/job.ts";
 import { basic, jobBody, newAccount, PROBE, send } from "../../testing/jobs.ts";
 import { joined, useNodes } from "../../testing/nodes.ts";
 import { loadState } from "../../testing/stored-state.ts";
-import { claimOne, sendProgress } from "../../testing/turns.ts";
+import { claimOne, inspectSource, sendProgress } from "../../testing/turns.ts";
 
 let authorization: Record<string, string>;
 beforeAll(async () => {
@@ -165,6 +165,40 @@ describe("GET /v2/jobs/:id/events", () => {
     expect(await storedPercent()).toBe(0);
     await stream.close();
     await cancel(id);
+  });
+
+  it("estimates the end of a job, in its stream, in responses and in lists, and not in the ETag's way", async () => {
+    const headers = basic((await newAccount()).key);
+    const id = (await send("/v2/jobs", { method: "POST", body: jobBody(VIDEO), headers })).body.id;
+    const job = jobOf(env, id);
+    await inspectSource(job);
+    const { lease, token } = await claimOne(job, "encode");
+    const path = `/v2/jobs/${id}`;
+    const report = (fraction: number, ageMs: number) =>
+      sendProgress(job, [{ lease, token, stage: "encoding", fraction, ageMs }]);
+    await report(0, 60_000);
+    expect((await send(path, { headers })).body.ends_at).toBeNull();
+    const startedMs = Date.now() - 60_000;
+    await report(0.5, 0);
+    const { body, headers: first } = await send(path, { headers });
+    // Half of the encoding is 47.5 % of the work after the inspection.
+    const endMs = Date.parse(body.ends_at);
+    expect(Math.abs(endMs - startedMs - 60_000 / 0.475)).toBeLessThan(10_000);
+    await report(0.501, 0);
+    expect((await send(path, { headers })).headers.get("etag")).toBe(first.get("etag"));
+    await send(path, { method: "PATCH", body: { tags: { a: "b" } }, headers });
+    expect((await send("/v2/jobs", { headers })).body.jobs).toMatchObject([{ id, ends_at: body.ends_at }]);
+    const response = await request(id, { headers });
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    while (!text.includes("data: {")) text += (await reader?.read())?.value ?? "";
+    expect(text).toContain(`"ends_at":"${body.ends_at}"`);
+    await reader?.cancel();
+    // The pace of the node that had the task says nothing about the job while it waits again.
+    await job.fail(lease, { token, failure: { code: "node_failed", message: "It broke" } });
+    expect((await send(path, { headers })).body).toMatchObject({ state: "queued", ends_at: null });
+    await send(path, { method: "DELETE", headers });
+    expect((await send(path, { headers })).body.ends_at).toBeNull();
   });
 
   it("rejects streams for other accounts, unknown jobs and other methods", async () => {

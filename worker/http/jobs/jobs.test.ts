@@ -24,6 +24,7 @@ describe("POST /v2/jobs", () => {
       id: expect.stringMatching(/^[A-Za-z0-9]{14}$/),
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0000$/),
       completed_at: null,
+      ends_at: null,
       status: "job.starting",
       state: "queued",
       progress: "0%",

@@ -63,6 +63,7 @@ describe("a retried job", () => {
     expect(viewJob(restarted)).toMatchObject({
       status: "job.starting",
       completed_at: null,
+      ends_at: null,
       progress: "0%",
       input: { status: "input.starting" },
       outputs: [{ status: "video.waiting" }, { status: "image.created", urls: [{}, {}] }],

@@ -47,7 +47,8 @@ export function retryJob(state: JobState, now: number, trace: TraceContext | nul
   if (!status || state.storageCleared) return null;
   const round = state.round + 1;
   const all = state.spec.outputs.map(({ index }) => index);
-  const next = moveOutputs(state, all, "retry", { failure: null, images: null, files: [], probe: null });
+  const { pace: _, ...unpaced } = state;
+  const next = moveOutputs(unpaced, all, "retry", { failure: null, images: null, files: [], probe: null });
   const input = { ...moveInputTo(next, "retry").input, failure: null };
   const tasks = [newTask({ kind: "inspect", round, outputs: [] })];
   const chunks = state.chunks && { ...state.chunks, isActive: false };

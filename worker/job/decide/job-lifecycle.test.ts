@@ -64,6 +64,7 @@ describe("a job", () => {
       id: spec.id,
       created_at: "2026-01-02 03:04:05 +0000",
       completed_at: null,
+      ends_at: null,
       status: "job.starting",
       state: "queued",
       progress: "0%",

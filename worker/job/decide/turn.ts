@@ -4,6 +4,7 @@ import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { Turn } from "../../rpc/turn.ts";
 import type { TaskSecrets } from "../secrets/task-secrets.ts";
 import type { JobState } from "../state/job-state.ts";
+import { withPace } from "../views/job-progress.ts";
 import { claimTasks, recordProgress, renewAll, renewLease } from "./leases.ts";
 import { expireLeases, loseSession } from "./lost-leases.ts";
 
@@ -28,7 +29,8 @@ export function takeTurn(state: JobState, turn: Turn, leaseInput: LeaseInput | n
   );
   const renewed = renewAll(lost, turn.alive, renewLease, now);
   const reported = renewAll(renewed.state, turn.progress, recordProgress, now);
-  let next = reported.state;
+  const ages = turn.progress.map(({ ageMs = 0 }) => ageMs);
+  let next = ages.length > 0 ? withPace(reported.state, now - Math.max(...ages)) : reported.state;
   const assigned = turn.want.map((request) => {
     if (!leaseInput) return [];
     const claimed = claimTasks(next, { ...request, newToken: leaseInput.newToken, ...leaseInput.secrets }, now);

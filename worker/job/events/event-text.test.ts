@@ -36,6 +36,7 @@ const job = (changes: Partial<JobView> = {}): JobView => ({
   id: "3clA7G2GY8bXR5",
   created_at: "2026-11-21 05:23:27 +0000",
   completed_at: null,
+  ends_at: null,
   status: "job.starting",
   progress: "10%",
   input: { status: "input.transferred" },

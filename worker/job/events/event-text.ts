@@ -84,5 +84,5 @@ const eventText = (event: "job" | "tasks" | "end", id: number, data: string): st
   `event: ${event}\nid: ${id}\ndata: ${data}\n\n`;
 
 /** `seconds` is the playable part of a live stream. */
-const withoutProgress = (name: string, value: unknown): unknown =>
-  name === "progress" || name === "seconds" ? undefined : value;
+const PROGRESS: readonly string[] = ["progress", "seconds", "ends_at"];
+const withoutProgress = (name: string, value: unknown): unknown => (PROGRESS.includes(name) ? undefined : value);

@@ -18,6 +18,7 @@ import { AttemptLog, NO_ATTEMPTS } from "./attempt-log.ts";
 import { ChunkResults, ChunkWork, NO_SCRATCH, Scratch, UltrafastOutcome } from "./chunk-state.ts";
 import { CommandLog, NO_COMMANDS } from "./command-log.ts";
 import { Emitted, NOTHING_EMITTED } from "./emitted.ts";
+import { Pace } from "./pace.ts";
 import { newTask, TaskState } from "./task-state.ts";
 import { NOTHING_USED, Used } from "./used.ts";
 
@@ -77,6 +78,8 @@ export const JobState = z.object({
   isIndexedQueued: z.boolean(),
   /** The highest percentage that a client has seen: progress never decreases. */
   shownPercent: z.int(),
+  /** Absent before the first output is encoded. */
+  pace: Pace.exactOptional(),
   input: z.object({ status: z.enum(INPUT_STATUSES), failure: StoredFailure.nullable(), probe: MediaProbe.nullable() }),
   outputs: z.array(OutputState),
   /** Tasks for chunks are included only if a node has started and not finished them. */

@@ -10,6 +10,7 @@ import type { TaskStage } from "#shared/protocol/frames.ts";
 import { activeWork, rangesOf } from "../chunks/chunk-work.ts";
 import type { ChunkWork } from "../state/chunk-state.ts";
 import type { JobState, OutputState } from "../state/job-state.ts";
+import { withProgress } from "../state/pace.ts";
 import { madeReports } from "../state/remaining-outputs.ts";
 import type { TaskState } from "../state/task-state.ts";
 
@@ -32,6 +33,14 @@ export function jobFraction(state: JobState): number {
     total += weight;
   }
   return INPUT_SHARE + (1 - INPUT_SHARE) * (total > 0 ? done / total : 1);
+}
+
+/** Notes the pace of a job whose outputs are encoded, after a report of progress. */
+export function withPace(state: JobState, now: number): JobState {
+  const fraction = jobFraction(state);
+  const isEncoded = fraction > INPUT_SHARE || state.tasks.some(({ stage }) => stage === "encoding");
+  if (state.input.status !== "input.transferred" || !isEncoded) return state;
+  return { ...state, pace: withProgress(state.pace, fraction, now) };
 }
 
 /** Progress of an output, 0 to 1; 1 if it has ended, even if it failed. */

@@ -11,7 +11,7 @@ import type { FileName } from "#shared/protocol/uploads.ts";
 import { publicUrlOf } from "../../storage/open-store.ts";
 import { shownSourceUrl } from "../../storage/source-url.ts";
 import type { JobState, OutputState } from "../state/job-state.ts";
-import { workStateOf } from "../state/work-state.ts";
+import { isQueued, workStateOf } from "../state/work-state.ts";
 import { objectOf } from "../uploads/job-files.ts";
 import { viewUltrafast } from "./chunk-view.ts";
 import { jobFraction, outputFraction } from "./job-progress.ts";
@@ -23,6 +23,7 @@ export function viewJob(state: JobState): JobView {
     id: spec.id,
     created_at: contractDate(spec.createdAt),
     completed_at: state.completedAt === null ? null : contractDate(state.completedAt),
+    ends_at: endOf(state),
     status: state.status,
     ...workMembers(state),
     progress: `${jobPercent(state)}%`,
@@ -33,6 +34,13 @@ export function viewJob(state: JobState): JobView {
     ...(spec.template === undefined ? {} : { template: spec.template }),
     ...waitingMembers(state),
   };
+}
+
+/** The estimate for a running job says nothing about a job that waits again, and the other way round. */
+function endOf(state: JobState): string | null {
+  const { endsAt = null, isQueued: isOfQueue } = state.pace ?? {};
+  if (endsAt === null || isTerminalJob(state.status) || isQueued(state) !== isOfQueue) return null;
+  return contractDate(endsAt);
 }
 
 function workMembers(state: JobState): Pick<JobView, "state" | "started_at" | "speed"> {

@@ -24,6 +24,7 @@ export function lostView(
     ...last,
     status: "job.failed",
     completed_at: contractDate(now),
+    ends_at: null,
     progress: "100%",
     outputs: last.outputs.map(failed),
   };
@@ -38,6 +39,7 @@ function lastView({ id, createdAt, view }: Pick<JobRow, "id" | "createdAt" | "vi
       id,
       created_at: contractDate(createdAt),
       completed_at: null,
+      ends_at: null,
       status: "job.failed",
       progress: "100%",
       input: { status: "input.failed", ...FAILED },

@@ -29,6 +29,7 @@ export const STARTING_JOB: JobView = {
   id: JOB_ID,
   created_at: DATES.created_at,
   completed_at: null,
+  ends_at: null,
   status: "job.starting",
   progress: "0%",
   input: { status: "input.starting", source: SOURCE },
@@ -41,6 +42,7 @@ export const STARTING_JOB: JobView = {
 
 export const RUNNING_JOB: JobView = {
   ...STARTING_JOB,
+  ends_at: "2026-11-21 05:24:10 +0000",
   progress: "41%",
   input: { status: "input.transferred", source: SOURCE },
   outputs: [
@@ -53,6 +55,7 @@ export const RUNNING_JOB: JobView = {
 export const COMPLETED_JOB: JobView = {
   id: JOB_ID,
   ...DATES,
+  ends_at: null,
   status: "job.completed",
   progress: "100%",
   input: { status: "input.transferred", source: SOURCE },
