@@ -69,6 +69,15 @@ it("reports each output as soon as it is stored, small files first, and leaves t
   expect(deps.reported.at(-1)).toEqual({ stage: "uploading", fraction: 1 });
 });
 
+it("reports what keeps players from the stored playlists of an output", async () => {
+  const deps = depsOf(async () => false);
+  const playlists = [{ output: 0, format: "hls" as const, url: `${server.origin}/playlist` }];
+  const delivery = openDelivery(1, { ...deps, assignment: { ...deps.assignment, playlists } });
+  delivery.add([await encodedOutput(0)]);
+  expect(await delivery.finish()).toMatchObject([{ status: "made", note: expect.stringContaining("lacks CORS") }]);
+  expect(stored).toEqual(["/0", "/playlist"]);
+});
+
 it("leaves outputs to the task's report when the control plane does not accept their own report", async () => {
   const delivery = openDelivery(
     3,

@@ -6,6 +6,7 @@ import type { TaskTrace } from "../tracing/task-trace.ts";
 import { createUploadMeter, isStorageDown, type StoreDeps, storeFiles, uploadFailure } from "../upload/store-files.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
 import type { FailedOutput, MadeOutput } from "./check-output.ts";
+import { withPlaylistNote } from "./check-playlists.ts";
 
 /** The result of encoding an output. */
 export type Encoded = MadeOutput | FailedOutput;
@@ -51,7 +52,7 @@ export function openDelivery(count: number, taskDeps: TaskDeps, verified: Promis
     try {
       if (down) return await report(failed({ output: encoded.output, failure: down }));
       const stored = await uploaded(encoded, { ...deps, limiter, meter, storageDown: () => down }, deps.trace);
-      await report(await withQuality(stored, encoded, deps.signal));
+      await report(await withQuality(await withPlaylistNote(stored, deps), encoded, deps.signal));
     } catch (error) {
       deps.signal.throwIfAborted();
       const failure = uploadFailure(error);

@@ -8,6 +8,7 @@ import { MAX_SLOTS } from "../report-limits.ts";
 import { ChunkSpan } from "./chunks.ts";
 import { LeaseProof } from "./leases.ts";
 import { RangedSource, ScratchTrack, SignedScratch } from "./scratch.ts";
+import { OutputIndex } from "./uploads.ts";
 
 /** Classes of slots: inspecting is light and mostly waits for the network, encoding uses a whole machine. */
 export const SLOT_CLASSES = ["inspect", "encode"] as const;
@@ -99,6 +100,10 @@ export type Assigned = z.infer<typeof Assigned>;
 export const RunningLease = LeaseProof.extend({ slotClass: z.enum(SLOT_CLASSES) });
 export type RunningLease = z.infer<typeof RunningLease>;
 
+/** A playlist or manifest of a stream, where players read it. */
+const PublicPlaylist = z.object({ output: OutputIndex, format: z.enum(["hls", "dash"]), url: z.string() });
+export type PublicPlaylist = z.infer<typeof PublicPlaylist>;
+
 /** A task, leased to a node. */
 export const Assignment = z.object({
   ...LeaseProof.shape,
@@ -113,6 +118,8 @@ export const Assignment = z.object({
     .array(z.enum(["source", "storage"]))
     .max(2)
     .exactOptional(),
+  /** The playlists of the task's streams in a bucket; the node reads them after storing them. */
+  playlists: z.array(PublicPlaylist).exactOptional(),
   /** The trace of the job. */
   trace: TraceContext.exactOptional(),
 });

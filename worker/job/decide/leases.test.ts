@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { LEASE_MS, OFFER_MS } from "#shared/protocol/leases.ts";
+import type { JobSpec } from "../../rpc/job-spec.ts";
 import { RETENTION_MS } from "../../settings.ts";
 import {
   claim,
@@ -14,7 +15,7 @@ import {
   UPLOADS,
   useSpec,
 } from "../../testing/job-steps.ts";
-import { checkedJob, PROBE } from "../../testing/jobs.ts";
+import { checkedJob, newSpec, PROBE } from "../../testing/jobs.ts";
 import { nextAlarmAt } from "../effects/job-effects.ts";
 import { checkLease } from "../state/check-lease.ts";
 import type { JobState } from "../state/job-state.ts";
@@ -49,6 +50,34 @@ describe("leases", () => {
     expect(again.state).toBe(first.state);
     const other = claimTasks(first.state, { ...request, requestId: "r2", newToken: () => "t4" }, NOW + 1);
     expect([first.assignments.length, other.assignments.length]).toEqual([1, 0]);
+  });
+
+  const options = { acl: null, storageClass: null, cacheControl: null, expires: null };
+  const bucket = { kind: "s3", bucket: "b", region: "r", addressing: "path", path: "", options, secure: true } as const;
+  const azure = { kind: "azure", account: "a", container: "c", path: "", cacheControl: null } as const;
+  it.each<[string, JobSpec["storage"], string | null]>([
+    ["a bucket", { ...bucket, endpoint: "https://s3.example.com" }, "https://s3.example.com/b"],
+    ["a container", { ...azure, endpoint: "https://a.example.com" }, "https://a.example.com/c"],
+    ["a bucket at a private address", { ...bucket, endpoint: "http://10.1.2.3" }, null],
+    ["the service's own storage", { kind: "builtin", origin: "https://copra.test", path: "" }, null],
+    ["a receiver of uploads", { kind: "http", url: "https://up.example.com/in" }, null],
+    ["a folder", { kind: "folder", folder: "media", path: "" }, null],
+  ])("names the public playlists of the streams of a task: %s", async (_, storage, base) => {
+    const stream = { path: "s", hls: { path: "h" }, dash: { path: "d" }, variants: ["mp4:240p"] };
+    const outputs = { "mp4:240p": { path: "a.mp4" }, httpstream: stream };
+    const streamed = { ...(await newSpec({ outputs })), storage };
+    const inspecting = claim(checkedJob(streamed), "t1", NOW, "node-a", "inspect");
+    const inspected = completeTask(inspecting.state, "inspect", { kind: "inspect", probe: PROBE }, NOW);
+    const [encode] = claim(inspected, "t2").assignments;
+    expect(inspecting.assignments[0]).not.toHaveProperty("playlists");
+    expect(encode?.playlists).toEqual(
+      base === null
+        ? undefined
+        : [
+            { output: 1, format: "hls", url: `${base}/s/h/master.m3u8` },
+            { output: 1, format: "dash", url: `${base}/s/d/master.mpd` },
+          ],
+    );
   });
 
   it("distinguishes current, superseded and repeated reports", () => {

@@ -21,6 +21,7 @@ import type { JobState } from "../state/job-state.ts";
 import { madeReports, remainingOutputs } from "../state/remaining-outputs.ts";
 import type { TaskState } from "../state/task-state.ts";
 import { bumpIfQueueingChanged, isStoring } from "../state/work-state.ts";
+import { publicPlaylists } from "../views/job-view.ts";
 import { taskFor } from "./node-task.ts";
 import { requirementsOf, waitsFor } from "./requirements.ts";
 import { startOf } from "./storage-check.ts";
@@ -86,6 +87,7 @@ function assignmentOf(state: JobState, task: TaskState, claim: Claim): Assignmen
   if (!task.lease) return [];
   const { kind, lease } = task;
   const { trace } = state.spec;
+  const playlists = publicPlaylists(state, task);
   return [
     {
       lease: leaseIdOf(state, task),
@@ -96,6 +98,7 @@ function assignmentOf(state: JobState, task: TaskState, claim: Claim): Assignmen
       round: state.round,
       // Outputs that an earlier node stored are not encoded again.
       task: taskFor(state, { ...task, outputs: remainingOutputs(state, task) }, claim),
+      ...(playlists.length > 0 ? { playlists } : {}),
       ...(trace ? { trace } : {}),
     },
   ];

@@ -7,10 +7,12 @@ import { contractDate } from "#shared/job/job-view.ts";
 import { playlistsOf } from "#shared/job/output-files.ts";
 import { typeOf } from "#shared/job/output-spec.ts";
 import { isTerminalOutput, OUTPUT_STATUS } from "#shared/job/output-status.ts";
+import { checkUrl } from "#shared/network/address-policy.ts";
 import type { FileName } from "#shared/protocol/uploads.ts";
 import { publicUrlOf } from "../../storage/open-store.ts";
 import { shownSourceUrl } from "../../storage/source-url.ts";
 import type { JobState, OutputState } from "../state/job-state.ts";
+import type { TaskState } from "../state/task-state.ts";
 import { isQueued, workStateOf } from "../state/work-state.ts";
 import { objectOf } from "../uploads/job-files.ts";
 import { viewUltrafast } from "./chunk-view.ts";
@@ -115,6 +117,25 @@ function liveMembers(state: JobState, index: number): Pick<OutputView, "live"> {
 /** The URL of an output's file. */
 export const fileUrl = (state: JobState, output: number, file: FileName): string =>
   publicUrlOf(state.spec, objectOf(state, { output, file }));
+
+/**
+ * Playlists of a task's streams in a bucket, at their public URLs. Folders, receivers of uploads and private hosts have
+ * no such URLs.
+ */
+export function publicPlaylists(state: JobState, { kind, outputs }: Pick<TaskState, "kind" | "outputs">) {
+  const { storage, outputs: specs } = state.spec;
+  const isStored = (kind === "encode" || kind === "join") && (storage.kind === "s3" || storage.kind === "azure");
+  return (isStored ? outputs : []).flatMap((output) => {
+    const spec = specs[output];
+    if (spec?.type !== "httpstream") return [];
+    const playlists = playlistsOf(spec).map(({ format, file }) => ({
+      output,
+      format,
+      url: fileUrl(state, output, file),
+    }));
+    return playlists.filter(({ url }) => checkUrl(url, "none").ok);
+  });
+}
 
 /** The URLs of a finished output's files. */
 function urlsOf(state: JobState, index: number): Pick<OutputView, "url" | "urls" | "vtt_url"> {
