@@ -38,7 +38,7 @@ export function viewJob(state: JobState): JobView {
   };
 }
 
-/** The estimate for a running job says nothing about a job that waits again, and the other way round. */
+/** The estimate of a running job is not valid for a job that waits again, and the other way round. */
 function endOf(state: JobState): string | null {
   const { endsAt = null, isQueued: isOfQueue } = state.pace ?? {};
   if (endsAt === null || isTerminalJob(state.status) || isQueued(state) !== isOfQueue) return null;
