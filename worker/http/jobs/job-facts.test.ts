@@ -1,3 +1,4 @@
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { CommandList, RequestView } from "#shared/api/command-responses.ts";
@@ -5,6 +6,7 @@ import { QueueView, TaskList } from "#shared/api/task-responses.ts";
 import { MAX_COMMAND_CHARS } from "#shared/protocol/commands.ts";
 import { jobOf } from "../../rpc/job.ts";
 import { basic, bearer, jobBody, newAccount, newNodeToken, PROBE, SECRET_KEY, send } from "../../testing/jobs.ts";
+import { loadState, rewriteState } from "../../testing/stored-state.ts";
 import { claimOne } from "../../testing/turns.ts";
 
 let authorization: Record<string, string>;
@@ -125,6 +127,16 @@ describe("the place of a job in the queue", () => {
     expect(await place(second)).toEqual({ job_id: second, ahead: null, starts_in_seconds: null });
     await claim(first, "inspect");
     expect((await place(first)).ahead).toBeNull();
+  });
+
+  it("is part of the estimated end of a job that waits again", async () => {
+    const id = await create();
+    const pace = { samples: [], leftMs: 60_000, endsAt: Date.UTC(2100, 0, 1), isQueued: true };
+    await rewriteState(jobOf(env, id), (state) => ({ ...state, pace }));
+    expect(await runInDurableObject(jobOf(env, id), (_, { storage }) => loadState(storage)?.pace)).toEqual(pace);
+    // No node takes work, so the queue does not know when the job starts.
+    const { body } = await send(`/v2/jobs/${id}`, { headers: authorization });
+    expect(body).toMatchObject({ state: "queued", ends_at: null });
   });
 });
 
