@@ -175,6 +175,7 @@ export const ERRORS = {
     "The interval would create too many images of this input, or the duration of the input is unknown.",
   ),
   output_size_not_possible: client("output", "The encoder does not support this frame size."),
+  crop_not_possible: client("output", "The input has no such rectangle as `crop` requests."),
   copy_not_possible: client(
     "output",
     "The stream of the input cannot be copied to the container of the output without encoding.",

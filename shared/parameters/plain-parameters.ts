@@ -1,15 +1,29 @@
 // Parameters whose values are stored and planned as they are requested (api-v2 §5). The other parameters are in
 // request/outputs/, and their stored form in job/.
 import * as z from "zod";
+import { crop, cropFocus } from "./crop.ts";
 import { flag, oneOf, orElse, PARAMETERS, whole } from "./parameter.ts";
 
 const TRANSPOSE_RULE = "must be 0 to 3, not an angle: 1 is 90° clockwise, 2 is 90° counterclockwise";
+const COLOR_RULE = "must be a color such as #101820";
 
 /** Parameters of images and of video. */
 export const frameParameters = {
-  fit: orElse(oneOf(["pad", "crop"]), "pad")
-    .describe("How to fit video of another aspect ratio into the output size: pad (default) or crop")
+  fit: orElse(oneOf(["pad", "crop", "blur", "stretch"]), "pad")
+    .describe(
+      "How to fit video of another aspect ratio into the output size: pad (default), crop, blur (a blurred copy in " +
+        "place of bars) or stretch",
+    )
     .register(PARAMETERS, { label: "Other aspect ratios", changesVideo: true }),
+  pad_color: z
+    .string(COLOR_RULE)
+    .regex(/^#[0-9a-f]{6}$/i, COLOR_RULE)
+    .transform((color) => color.toLowerCase())
+    .optional()
+    .describe("Color of the bars of `fit: pad`; black by default")
+    .register(PARAMETERS, { label: "Color of the bars", example: "#101820", changesVideo: true }),
+  crop,
+  crop_focus: cropFocus,
   /** With ffmpeg's numbers. */
   transpose: z
     .int(TRANSPOSE_RULE)
@@ -54,6 +68,11 @@ export const imageParameters = {
 };
 
 export const streamParameters = {
+  crop,
+  fit: oneOf(["blur"])
+    .optional()
+    .describe("blur: a blurred copy fills the frames of another shape; all variants with video need two sides")
+    .register(PARAMETERS, { label: "Other aspect ratios", changesVideo: true }),
   captions,
   thumbnails: flag
     .default(false)

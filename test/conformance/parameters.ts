@@ -3,6 +3,10 @@ import type { Row } from "./contract-tables.ts";
 import { type Proof, testNamed } from "./proof.ts";
 
 const PARSED = testNamed("shared/request/outputs/outputs-section.test.ts", "reads a file %s with %j");
+const VARIANTS = testNamed(
+  "shared/plan/outputs/plan-stream.test.ts",
+  "show a crop as if it were the source, and keep boxes on a blurred backdrop",
+);
 const STREAMS = testNamed("shared/request/outputs/outputs-section.test.ts", "reads a stream with %j");
 
 const audio = (title: string): Proof => testNamed("encoder-node/ffmpeg/plans/audio-tracks.ffmpeg.test.ts", title);
@@ -58,6 +62,8 @@ const LOUDNESS = {
   '"measure"': leveled("finds the loudness that EBU Tech 3341 states for %s"),
 };
 const EXTENSIONS = {
+  crop: VARIANTS,
+  fit: VARIANTS,
   subtitles: texts("adds all text tracks with their languages, names and dispositions"),
   captions: testNamed(
     "encoder-node/testing/sources/captions.ffmpeg.test.ts",

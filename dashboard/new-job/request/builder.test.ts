@@ -74,6 +74,13 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
 };
 /** Fields that only some states may have. The parser's own tests cover them. */
 const LEFT_OUT = new Set([
+  "pad_color",
+  "crop.x",
+  "crop.y",
+  "crop.width",
+  "crop.height",
+  "crop_focus.x",
+  "crop_focus.y",
   "loudness",
   "audio",
   "subtitles",
@@ -112,10 +119,10 @@ const sectionOf = (fields: readonly FormField[], base: Json): fc.Arbitrary<Json>
     )
     .map((pairs) => pairs.reduce((whole, [member, value]) => withValue(whole, member.split("."), value), base));
 
-/** Removes a watermark without a URL. Adds variants with a quality where similar variants are dropped. */
+/** Removes a watermark without a URL, and a backdrop for frames of any size. Adds variants with a quality where similar variants are dropped. */
 function repaired(params: Json): Json {
-  const whole =
-    valueAt(params, ["watermark", "url"]) === undefined ? withValue(params, ["watermark"], undefined) : params;
+  const sized = params.fit === "blur" ? withValue(params, ["fit"], undefined) : params;
+  const whole = valueAt(sized, ["watermark", "url"]) === undefined ? withValue(sized, ["watermark"], undefined) : sized;
   const variants = ["mp4:1080p::quality=vmaf93", "mp4:720p::quality=vmaf93", "mp4:x:64k"];
   return whole.drop_similar_variants === true ? { ...whole, variants } : whole;
 }

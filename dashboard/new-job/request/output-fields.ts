@@ -7,7 +7,22 @@ import { FIELDS } from "./schema-fields.ts";
 const ORDER = [
   ...["path", "hls.path", "dash", "number", "scene", "from", "url", "shift", "language", "optional", "interval"],
   ...["offsets", "sprite", "vtt", "live_playlist", "drop_similar_variants", "offset", "duration", "if", "key"],
-  ...["square", "blur", "fit", "transpose", "hflip", "vflip", "deinterlace", "watermark", "burn", "captions", "audio"],
+  ...[
+    "square",
+    "blur",
+    "fit",
+    "pad_color",
+    "crop_focus",
+    "crop",
+    "transpose",
+    "hflip",
+    "vflip",
+    "deinterlace",
+    "watermark",
+    "burn",
+    "captions",
+    "audio",
+  ],
   ...["loudness", "subtitles", "thumbnails", "segment_duration", "playlist_name", "hls", "encryption.key_uri"],
 ];
 

@@ -93,7 +93,10 @@ const OUTPUTS: readonly FieldRow[] = [
   { field: `${OUTPUT}.ContainerSettings.Container`, becomes: "the container of the format" },
   { field: `${VIDEO}.Width`, becomes: "the size of the format" },
   { field: `${VIDEO}.Height`, becomes: "the size of the format" },
-  { field: `${VIDEO}.ScalingBehavior`, becomes: "`fit`: `crop` for FILL; bars by default" },
+  {
+    field: `${VIDEO}.ScalingBehavior`,
+    becomes: "`fit`: `crop` for FILL, `stretch` for STRETCH_TO_OUTPUT; bars by default",
+  },
   { field: `${VIDEO}.CodecSettings.Codec`, becomes: "the video codec; `FRAME_CAPTURE`: an image output" },
   { field: `${VIDEO}.CodecSettings.*.Bitrate`, becomes: "the bitrate of the format" },
   { field: `${VIDEO}.CodecSettings.*.MaxBitrate`, becomes: "`maxrate` of the format" },

@@ -133,12 +133,12 @@ function filtersOf(draft: Draft, output: Reader): Json {
   const video = output.at("VideoDescription");
   if (!video.exists) return {};
   const scaling = video.at("ScalingBehavior").text() ?? "DEFAULT";
-  if (scaling === "STRETCH_TO_OUTPUT") draft.lost(`${video.path}.ScalingBehavior`, "video is never stretched");
+  const fit = scaling === "FILL" ? "crop" : scaling === "STRETCH_TO_OUTPUT" ? "stretch" : null;
   if (/^FIT/.test(scaling)) draft.note("changed", output.path, "video is fitted into the size with bars");
   const deinterlacer = video.at("VideoPreprocessors").at("Deinterlacer");
   const isDeinterlaced = deinterlacer.exists;
   deinterlacer.use();
-  return { ...(scaling === "FILL" ? { fit: "crop" } : {}), ...(isDeinterlaced ? { deinterlace: true } : {}) };
+  return { ...(fit ? { fit } : {}), ...(isDeinterlaced ? { deinterlace: true } : {}) };
 }
 
 /** Adds an image output for frames at an interval. */

@@ -35,7 +35,7 @@ const FILE: readonly FieldRow[] = [
   { field: "outputs[].width", becomes: "the size of the format" },
   { field: "outputs[].height", becomes: "the size of the format" },
   { field: "outputs[].upscale", becomes: "outputs are enlarged; `if` avoids that" },
-  { field: "outputs[].aspect_mode", becomes: "`fit`: `crop`, or `pad` by default" },
+  { field: "outputs[].aspect_mode", becomes: "`fit`: `crop` or `stretch`, or `pad` by default" },
   { field: "outputs[].quality", becomes: "`quality` of the format" },
   { field: "outputs[].video_bitrate", becomes: "the bitrate of the format" },
   { field: "outputs[].bitrate_cap", becomes: "`maxrate` of the format" },

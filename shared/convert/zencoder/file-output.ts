@@ -117,13 +117,12 @@ function clipOf(draft: Draft, output: Reader): Json {
 
 function filtersOf(draft: Draft, output: Reader): Json {
   const aspect = output.at("aspect_mode").text();
-  if (aspect === "stretch") draft.lost(`${output.path}.aspect_mode`, "video is never stretched: it is padded");
   const deinterlace = output.at("deinterlace").text();
   const rotate = output.at("rotate").text() ?? "";
   const rotation = Object.hasOwn(ROTATIONS, rotate) ? ROTATIONS[rotate] : undefined;
   if (rotate === "0") draft.lost(`${output.path}.rotate`, "rotated sources are rotated for display");
   return {
-    ...(aspect === "crop" ? { fit: "crop" } : {}),
+    ...(aspect === "crop" || aspect === "stretch" ? { fit: aspect } : {}),
     ...(deinterlace === "on" || deinterlace === "detect" ? { deinterlace: true } : {}),
     ...(output.at("skip_captions").flag() ? { captions: "drop" } : {}),
     ...rotation,

@@ -46,6 +46,7 @@ const OPTIONAL_CHAIN_FILTERS = [
   "yadif",
   "bwdif",
   "gblur",
+  "lutyuv",
   "tile",
   "palettegen",
   "paletteuse",

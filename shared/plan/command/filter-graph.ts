@@ -1,8 +1,8 @@
 // Writes the filters of an output as the text of `-filter_complex`.
 import { chainText } from "./filter-text.ts";
 
-/** A filter with its options as ffmpeg writes it, an overlay image, or a palette made of the frames themselves. */
-export type Filter = string | Overlay | PaletteFilter;
+/** A filter with its options as ffmpeg writes it, an overlay image, a palette made of the frames themselves, or a backdrop. */
+export type Filter = string | Overlay | PaletteFilter | Backdrop | OnBackdrop;
 
 /** An image that is laid over the frames. */
 export type Overlay = {
@@ -21,16 +21,21 @@ export type PaletteFilter = {
   readonly use: string;
 };
 
+/** Copies the frames for a backdrop. The next filters change only the frames themselves. */
+export type Backdrop = { readonly backdropFilters: readonly string[] };
+
+/** The `overlay` filter that lays the frames on their backdrop. */
+export type OnBackdrop = { readonly onBackdrop: string };
+
 /** Filters of an output, in order. `label` names the end, for `-map "[label]"`. */
 export type Branch = { readonly label: string; readonly filters: readonly Filter[] };
 
 /** The name of a filter and the names of the filters that prepare its other input. */
 export function filterNames(filter: Filter): string[] {
   if (typeof filter === "string") return [nameOf(filter)];
-  const { others, last } = isOverlay(filter)
-    ? { others: filter.imageFilters, last: filter.overlay }
-    : { others: filter.paletteFilters, last: filter.use };
-  return [...others, last].map(nameOf);
+  if (isOverlay(filter)) return [...filter.imageFilters, filter.overlay].map(nameOf);
+  if ("backdropFilters" in filter) return filter.backdropFilters.map(nameOf);
+  return ("use" in filter ? [...filter.paletteFilters, filter.use] : [filter.onBackdrop]).map(nameOf);
 }
 
 const nameOf = (filter: string): string => filter.split("=", 1)[0] ?? filter;
@@ -64,14 +69,27 @@ export function branchGraph(start: string, { label, filters }: Branch, overlays:
       chains.push(...overlayChains(`${from}${chainText(chain) || "null"}`, filter, name, overlays));
       from = `[${name}base][${name}overlay]`;
       chain = [filter.overlay];
+    } else if ("backdropFilters" in filter) {
+      chains.push(
+        `${from}${splitText(chain)}[${label}copy][${label}front]`,
+        `[${label}copy]${chainText(filter.backdropFilters)}[${label}back]`,
+      );
+      from = `[${label}front]`;
+      chain = [];
+    } else if ("onBackdrop" in filter) {
+      if (chain.length > 0) chains.push(`${from}${chainText(chain)}[${label}drawn]`);
+      from = `[${label}back]${chain.length > 0 ? `[${label}drawn]` : from}`;
+      chain = [filter.onBackdrop];
     } else {
-      chains.push(...paletteChains(`${from}${chain.length === 0 ? "" : `${chainText(chain)},`}split`, filter, label));
+      chains.push(...paletteChains(`${from}${splitText(chain)}`, filter, label));
       from = `[${label}use][${label}pal]`;
       chain = [filter.use];
     }
   }
   return [...chains, `${from}${chainText(chain)}[${label}]`].join(";");
 }
+
+const splitText = (chain: readonly string[]): string => `${chain.length === 0 ? "" : `${chainText(chain)},`}split`;
 
 /** Chains that produce the two inputs of an `overlay` filter. */
 function overlayChains(base: string, { imageUrl, imageFilters }: Overlay, label: string, overlays: OverlayInputs) {

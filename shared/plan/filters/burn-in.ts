@@ -61,6 +61,12 @@ export function burnFilters(burnIn: BurnIn, drawn: Drawn): Filter[] {
   return [`subtitles=${file}:fontsdir=${FONTS_FOLDER}${alpha}`, ...burnIn.after];
 }
 
+/** The filters of `burnFilters` that set times. Frames under the frames with captions need the same times. */
+export const burnTimes = ({ bitmaps, after }: BurnIn): string[] => [...(bitmaps ? [BITMAP_TIMES] : []), ...after];
+
+/** `overlay` counts in a common unit of both inputs, and would leave the durations of frames in the other unit. */
+const BITMAP_TIMES = "settb=1/1000000";
+
 /** Time of the source's start in files of bitmaps, in ms: muxers move times before 0. */
 export const BITMAPS_ORIGIN_MS = 1_000_000;
 /** Canvases whose shape differs less than this from that of the frames fill them. */
@@ -74,8 +80,7 @@ function bitmapFilters(burnIn: BurnIn, bitmaps: Bitmaps, drawn: Drawn): Filter[]
   const moved = `setpts=PTS+${1000 * (bitmaps.shiftMs - burnIn.fromMs - BITMAPS_ORIGIN_MS)}`;
   const filters = [bitmapSource(burnIn.output, burnIn.fromMs, bitmaps), moved];
   const image = { imageUrl: null, filters, ...canvasPlace(bitmaps, drawn) };
-  // `overlay` counts in a common unit of both inputs, and would leave the durations of frames in the other unit.
-  return ["settb=1/1000000", imageOverlay(image, drawn), ...burnIn.after];
+  return [BITMAP_TIMES, imageOverlay(image, drawn), ...burnIn.after];
 }
 
 /** Reads from the last image before a time of the source, or a few images earlier. */

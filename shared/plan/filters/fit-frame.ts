@@ -24,7 +24,7 @@ const SMALLEST_SIDE = 2;
 
 /**
  * Fits the source into the requested size and keeps the aspect ratio. With both sides: a box of that size. The rest is
- * padded, or with `crop` the center of the source fills the box. With a single side: the other side follows. Without
+ * padded, with `crop` a part of the source fills the box, and with `stretch` all of it does. With a single side: the other side follows. Without
  * sides: the size of the source.
  * `source`: the source's display size, rotated, with square pixels. `step`: 2 for video, because the chroma planes of
  * 4:2:0 need even sides (odd sides go to the nearest even number, halves up). 1 for images, which have exactly the
@@ -33,6 +33,7 @@ const SMALLEST_SIDE = 2;
 export function fitFrame(source: Size, requested: FrameSize, step: 1 | 2, fit: Fit = "pad"): FittedFrame {
   const frame = frameSize(source, requested, step);
   const isBox = requested.width !== null && requested.height !== null;
+  if (isBox && fit === "stretch") return { frame, activeArea: frame, pad: null, crop: null };
   if (isBox && fit === "crop") return { frame, activeArea: frame, pad: null, crop: cropTo(frame, source) };
   const activeArea = isBox ? fitInside(source, frame, step) : frame;
   const spare = { x: frame.width - activeArea.width, y: frame.height - activeArea.height };

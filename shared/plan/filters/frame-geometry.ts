@@ -1,8 +1,10 @@
 // Filters that rotate, flip, crop, scale and pad frames.
 import type { FrameSize } from "../../format/format-spec.ts";
+import type { Crop } from "../../parameters/crop.ts";
 import { quoted } from "../command/filter-text.ts";
 import type { Size } from "../source/frame-size.ts";
 import type { VideoTrack } from "../source/source-tracks.ts";
+import { cropFilters, decodedSize, shownSize } from "./crop-source.ts";
 import { type Fit, type FittedFrame, fitFrame, type Ratio, squareSide } from "./fit-frame.ts";
 
 /** Geometry that an output requests. */
@@ -10,6 +12,10 @@ export type GeometryOptions = {
   readonly size: FrameSize;
   readonly fit: Fit;
   readonly square?: boolean;
+  /** The shown part of the source, before the rotation. */
+  readonly crop?: Crop | undefined;
+  /** The part that `fit: crop` and `square` keep, from 0 to 1. */
+  readonly crop_focus?: { readonly x: number; readonly y: number } | undefined;
   /** Quarter turns, as ffmpeg counts them. */
   readonly transpose?: number | undefined;
   readonly vflip: boolean;
@@ -17,24 +23,27 @@ export type GeometryOptions = {
 };
 
 /** Size and placement of the output's frames. `step` is 2 if sides must be even, else 1. */
-export function fitGeometry(options: GeometryOptions, { facts }: VideoTrack, step: 1 | 2): FittedFrame {
-  const { displayWidth, displayHeight } = facts;
-  const source =
-    options.transpose === undefined
-      ? { width: displayWidth, height: displayHeight }
-      : { width: displayHeight, height: displayWidth };
+export function fitGeometry(options: GeometryOptions, track: VideoTrack, step: 1 | 2): FittedFrame {
+  const source = rotatedSize(options, track);
   if (!options.square) return fitFrame(source, options.size, step, options.fit);
   const side = squareSide(source, options.size);
   return fitFrame(source, { width: side, height: side }, step, "crop");
 }
 
-/** Rotates, flips and crops the frames. ffmpeg has already applied the source's own rotation. */
-export function geometryFilters(options: GeometryOptions, { crop }: FittedFrame): string[] {
+/** Display size of the shown part of the source, rotated as the output requests. */
+export function rotatedSize({ crop, transpose }: GeometryOptions, track: VideoTrack): Size {
+  const { width, height } = shownSize(crop, track);
+  return transpose === undefined ? { width, height } : { width: height, height: width };
+}
+
+/** Crops, rotates and flips the frames. ffmpeg has already applied the source's own rotation. */
+export function geometryFilters(options: GeometryOptions, { crop }: FittedFrame, track: VideoTrack): string[] {
   return [
+    ...cropFilters(options.crop, track),
     ...(options.transpose === undefined ? [] : [`transpose=${options.transpose}`]),
     ...(options.vflip ? ["vflip"] : []),
     ...(options.hflip ? ["hflip"] : []),
-    ...(crop ? [`crop=${cropSide("iw", crop.width)}:${cropSide("ih", crop.height)}`] : []),
+    ...(crop ? [`crop=${cropSide("iw", crop.width)}:${cropSide("ih", crop.height)}${focusOf(options)}`] : []),
   ];
 }
 
@@ -91,17 +100,12 @@ function fitFilters(
 
 const decimal = (value: number): string => String(Number(value.toFixed(6)));
 
-/** Pads the active area with black. */
-export const padFilters = ({ frame, pad }: FittedFrame): string[] =>
-  pad ? [`pad=${frame.width}:${frame.height}:${pad.x}:${pad.y}`] : [];
-
 /**
  * Gives all frames the size that the source states, for filters whose input must not change its size. Cropping and
  * rotating would read beyond the edge of a smaller frame.
  */
 export function fixedSizeFilters(track: VideoTrack): string[] {
-  const { codedWidth, codedHeight, rotation } = track.facts;
-  const [width, height] = rotation % 180 === 0 ? [codedWidth, codedHeight] : [codedHeight, codedWidth];
+  const { width, height } = decodedSize(track.facts);
   const shape = shapeOf(track);
   return fitFilters({ width, height }, { shape, step: 1, pixelRatio: (shape.ratio * height) / width }, []);
 }
@@ -109,3 +113,10 @@ export function fixedSizeFilters(track: VideoTrack): string[] {
 /** A share of the decoded frame rather than a number of pixels, because the source's pixels need not be square. */
 const cropSide = (edge: string, [numerator, denominator]: Ratio): string =>
   numerator === denominator ? edge : `${edge}*${numerator}/${denominator}`;
+
+/** Place of the part that is kept; by default the center. */
+function focusOf({ crop_focus: focus = CENTER }: GeometryOptions): string {
+  return focus.x === CENTER.x && focus.y === CENTER.y ? "" : `:(iw-ow)*${decimal(focus.x)}:(ih-oh)*${decimal(focus.y)}`;
+}
+
+const CENTER = { x: 0.5, y: 0.5 };

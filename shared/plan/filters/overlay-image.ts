@@ -21,6 +21,9 @@ const FORMATS: Readonly<Record<string, readonly [overlay: string, image: string]
   gbrap: ["gbrp", "gbrap"],
 };
 
+/** Format of `overlay` on such frames. */
+export const overlayFormat = (pixelFormat: string): string => FORMATS[pixelFormat]?.[0] ?? "auto";
+
 /** An image in sRGB, prepared by `filters`. `scale` and `place` are options of the filters `scale` and `overlay`. */
 export type OverlayImage = Pick<Overlay, "imageUrl"> & {
   readonly filters: readonly string[];
@@ -29,7 +32,7 @@ export type OverlayImage = Pick<Overlay, "imageUrl"> & {
 };
 
 export function imageOverlay({ imageUrl, filters, scale, place }: OverlayImage, target: OverlayTarget): Overlay {
-  const [overlayFormat = "auto", imageFormat = "yuva420p"] = FORMATS[target.pixelFormat] ?? [];
+  const [, imageFormat = "yuva420p"] = FORMATS[target.pixelFormat] ?? [];
   return {
     imageUrl,
     imageFilters: [
@@ -42,7 +45,7 @@ export function imageOverlay({ imageUrl, filters, scale, place }: OverlayImage, 
       ...colorFilters(target.tags, imageFormat),
       `format=${imageFormat}`,
     ],
-    overlay: `overlay=${place}:format=${overlayFormat}`,
+    overlay: `overlay=${place}:format=${overlayFormat(target.pixelFormat)}`,
   };
 }
 

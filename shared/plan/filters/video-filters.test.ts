@@ -81,6 +81,38 @@ const CASES: Record<string, Case> = {
     { spec: { ...box(320, 240), fit: "crop" } },
     "scale=1920:1080,crop=iw*3/4:ih,scale=320:240:flags=bicubic,format=yuv420p,setsar=1",
   ],
+  "cropped to a rectangle before the rotation, and to a focus": [
+    {
+      source: { ...PAL, sample_aspect_ratio: "64:45" },
+      spec: {
+        ...box(99, 90),
+        fit: "crop",
+        crop: { x: 102, y: "25%", width: "50%", height: 144 },
+        crop_focus: { x: 0.5, y: 0 },
+        transpose: 1,
+      },
+      target: IMAGE,
+    },
+    "scale=720:576,crop=360:144:72:144,transpose=1,crop=iw:ih*45/176:(iw-ow)*0.5:(ih-oh)*0,scale=99:90:flags=bicubic," +
+      "format=gbrp,setsar=1",
+  ],
+  stretched: [{ spec: { ...box(320, 240), fit: "stretch" } }, "scale=320:240:flags=bicubic,format=yuv420p,setsar=1"],
+  "with bars of a color": [
+    { spec: { ...box(320, 240), pad_color: "#ff4080" } },
+    "scale=320:180:flags=bicubic,format=yuv420p,split[vcopy][vfront];" +
+      "[vcopy]pad=320:240:0:30,lutyuv=y=110:u=137:v=209[vback];[vback][vfront]overlay=0:30:format=yuv420,setsar=1",
+  ],
+  "an image with bars of a color": [
+    { spec: { ...box(320, 240), pad_color: "#ff4080" }, target: IMAGE },
+    "scale=320:180:flags=bicubic,format=gbrp,pad=320:240:0:30:color=0xff4080,setsar=1",
+  ],
+  "on a blurred backdrop, with a watermark on the active area, for hardware": [
+    { spec: { ...box(426, 800), fit: "blur", watermark }, target: { pixelFormat: "nv12", step: 2 } },
+    "scale=426:240:flags=bicubic,format=yuv420p,split[vcopy][vfront];[vcopy]scale=178:100:flags=bicubic," +
+      "crop=54:100,gblur=sigma=1.2,scale=426:800:flags=bicubic[vback];[vfront]null[v2base];" +
+      `${OVERLAY.replaceAll("voverlay", "v2overlay").replace("vbase", "v2base")}[vdrawn];` +
+      "[vback][vdrawn]overlay=0:280:format=yuv420,setsar=1,format=nv12",
+  ],
   "square, from pixels that are not square": [
     {
       source: { ...PAL, sample_aspect_ratio: "64:45" },

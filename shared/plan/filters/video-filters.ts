@@ -7,22 +7,19 @@ import { quoted } from "../command/filter-text.ts";
 import { frameSizeFailure, type Size } from "../source/frame-size.ts";
 import type { ColorTags } from "../source/source-color.ts";
 import type { VideoTrack } from "../source/source-tracks.ts";
+import { isLaidOver, surroundingFilters } from "./backdrop.ts";
 import { type BurnIn, burnFilters } from "./burn-in.ts";
 import { colorSteps, drawingFormat, premultiplies, type TargetFormat } from "./color-conversion.ts";
+import { cropFailure } from "./crop-source.ts";
 import { DEINTERLACERS } from "./filter-needs.ts";
 import type { FittedFrame } from "./fit-frame.ts";
-import {
-  fitGeometry,
-  fixedSizeFilters,
-  type GeometryOptions,
-  geometryFilters,
-  padFilters,
-  shapeOf,
-} from "./frame-geometry.ts";
+import { fitGeometry, fixedSizeFilters, type GeometryOptions, geometryFilters, shapeOf } from "./frame-geometry.ts";
 import { imageOverlay, type OverlayTarget } from "./overlay-image.ts";
 
 export type VideoFilterOptions = GeometryOptions & {
   readonly watermark: Watermark | null;
+  /** Color of bars; black by default. */
+  readonly pad_color?: string | undefined;
   /** 1 to 5, strongest last. */
   readonly blur?: number | undefined;
   /** Captions; null: none. */
@@ -49,21 +46,8 @@ export function planVideoFilters(
   return filtersTo(fitGeometry(options, track, target.step), options, track, target);
 }
 
-/**
- * Plans filters for frames that show only the active area, at the size `view`. Such frames are compared with the frames
- * that a player shows of the encoded video.
- */
-export function planViewFilters(
-  options: VideoFilterOptions,
-  track: VideoTrack,
-  target: TargetFormat,
-  view: Size,
-): Result<VideoFilters> {
-  const { crop } = fitGeometry(options, track, target.step);
-  return filtersTo({ frame: view, activeArea: view, pad: null, crop }, options, track, target);
-}
-
-function filtersTo(
+/** Plans the filters for frames of this geometry. */
+export function filtersTo(
   fitted: FittedFrame,
   options: VideoFilterOptions,
   track: VideoTrack,
@@ -71,23 +55,29 @@ function filtersTo(
 ): Result<VideoFilters> {
   const { frame, activeArea } = fitted;
   const { watermark, blur, burnIn = null } = options;
-  const isDrawnOn = watermark !== null || blur !== undefined || burnIn !== null;
+  const isDrawnOn = watermark !== null || blur !== undefined || burnIn !== null || isLaidOver(options, fitted);
   const working = isDrawnOn ? { ...target, pixelFormat: drawingFormat(target) } : target;
-  const geometry = geometryFilters(options, fitted);
+  const geometry = geometryFilters(options, fitted, track);
   const isFixed = geometry.length > 0 || premultiplies(track.color, working);
-  const scaled = { size: activeArea, shape: isFixed ? null : shapeOf(track), step: target.step };
+  const scaled = {
+    size: activeArea,
+    shape: isFixed || options.fit === "stretch" ? null : shapeOf(track),
+    step: target.step,
+  };
   const color = colorSteps(track.color, working, scaled);
   const overlay = watermark && watermarkOverlay(watermark, activeArea, color.working);
-  const failure = frameSizeFailure(track, frame);
+  const surroundings = surroundingFilters(options, fitted, color.working, burnIn);
+  const failure = cropFailure(options.crop, track) ?? frameSizeFailure(track, frame);
   if (failure) return err(failure);
   const filters: Filter[] = [
     ...(isFixed ? fixedSizeFilters(track) : []),
     ...geometry,
     ...color.toWorking,
     ...blurFilters(blur, activeArea),
+    ...surroundings.before,
     ...(burnIn ? burnFilters(burnIn, { ...color.working, size: activeArea, step: target.step }) : []),
     ...(overlay ? [overlay] : []),
-    ...padFilters(fitted),
+    ...surroundings.after,
     "setsar=1",
     ...color.toTarget,
     ...(working.pixelFormat === target.pixelFormat ? [] : [`format=${target.pixelFormat}`]),

@@ -41,7 +41,7 @@ export function planStreamThumbnails(
   return ok({ branch, argv, needs, thumbnails: { files, vtt: vtt.text, spriteSheet, everyMs } });
 }
 
-const asImages = ({ index, key, format }: HttpStreamOutput): ImageOutput => ({
+const asImages = ({ index, key, format, crop }: HttpStreamOutput): ImageOutput => ({
   index,
   key,
   format,
@@ -49,6 +49,7 @@ const asImages = ({ index, key, format }: HttpStreamOutput): ImageOutput => ({
   type: "image",
   container: "jpg",
   ...valuesOf({ ...frameParameters, ...imageParameters }),
+  ...(crop ? { crop } : {}),
   watermark: null,
   size: { width: null, height: null },
   path: "thumbnails/%05d.jpg",

@@ -120,6 +120,8 @@ export const asFile = (spec: HttpStreamOutput, video: EncodedVideo, source: Vide
   keepsMetadata: false,
   fragmented: true,
   ...valuesOf({ ...frameParameters, ...videoParameters }),
+  ...(spec.crop ? { crop: spec.crop } : {}),
+  fit: spec.fit ?? "pad",
   watermark: null,
   offsetMs: 0,
   durationMs: null,

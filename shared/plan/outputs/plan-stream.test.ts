@@ -79,6 +79,15 @@ describe("the variants of a stream", () => {
   test.each(ROWS)("%s", (_, streams, params, expected) => {
     expect(choices(streams, params)).toEqual(expected);
   });
+
+  test("show a crop as if it were the source, and keep boxes on a blurred backdrop", () => {
+    const portrait = { crop: { x: 100, y: 0, width: 608, height: "100%" } };
+    expect(choices([video(1920, 1080), AUDIO], { ...HLS, ...portrait })).toEqual(ladder("240x426 360x640 480x852"));
+    const boxes = { variants: ["mp4:540x960", "mp4:90x160"], drop_larger_variants: true, fit: "blur" };
+    expect(choices([video(640, 360)], { ...HLS, ...boxes })).toEqual(["540p=540x960", "90p=90x160"]);
+    expect(choices([video(360, 640)], { ...HLS, ...boxes })).toEqual(["90p=90x160"]);
+    expect(choices([video(640, 360)], { ...HLS, crop: { width: 1280, height: 720 } })).toEqual(["crop_not_possible"]);
+  });
 });
 
 test("the command encodes each track once, and tee writes it for both packages", () => {

@@ -9,11 +9,12 @@ import type { Filter } from "../command/filter-graph.ts";
 import { chainText, quoted } from "../command/filter-text.ts";
 import { seconds } from "../command/opening-arguments.ts";
 import type { EncodedVideo } from "../encoders/video-encode-options.ts";
+import { hasBackdrop } from "../filters/backdrop.ts";
 import { burnVideo } from "../filters/burn-in.ts";
 import type { FittedFrame, Ratio } from "../filters/fit-frame.ts";
-import { fitGeometry, scaleTo } from "../filters/frame-geometry.ts";
+import { fitGeometry, rotatedSize, scaleTo } from "../filters/frame-geometry.ts";
 import type { FrameTiming } from "../filters/frame-timing.ts";
-import { planViewFilters } from "../filters/video-filters.ts";
+import { filtersTo } from "../filters/video-filters.ts";
 import { type EncoderInput, encoderInput } from "../outputs/plan-video-track.ts";
 import type { RunInputs } from "../runs/plan-run.ts";
 import type { Size } from "../source/frame-size.ts";
@@ -83,19 +84,20 @@ export function planCompared(request: QualityRequest, source: SourceTracks, trac
   const input = inputOf(request, track, trim);
   const geometry = { ...request.output, size: input.video.size };
   const fitted = fitGeometry(geometry, track, input.target.step);
-  const viewing = viewingOf(fitted.activeArea);
-  const prepared = planViewFilters(
+  const viewed = viewedFrame(request.output, fitted);
+  const viewing = viewingOf(viewed.frame);
+  const prepared = filtersTo(
+    resized(viewed, preparedSize(shownOf(rotatedSize(geometry, track), viewed), viewing)),
     { ...geometry, burnIn: burnVideo(request.output, trim.seekMs) },
     track,
     input.target,
-    preparedSize(shownOf(track, request, fitted), viewing),
   );
   if (!prepared.ok) return prepared;
   const sampled = sampledFrames(input.timing, request.perSecond);
   const end = [scaleTo(viewing.size), ...measuredFormat(input.target.pixelFormat)];
   const reference = [...input.filters, ...trimFilter(trim), ...sampled.filters, ...prepared.value.filters, ...end];
-  const encoded = [...sampled.filters, ...paddingCrop(fitted), ...end];
-  const view = { viewing, activeArea: fitted.activeArea, every: sampled.every, fps: input.timing.fps };
+  const encoded = [...sampled.filters, ...(viewed === fitted ? [] : paddingCrop(fitted)), ...end];
+  const view = { viewing, activeArea: viewed.frame, every: sampled.every, fps: input.timing.fps };
   const options = sourceOptions(request, source, trim);
   return ok({ view, sourceOptions: options, reference, encoded, subsample: sampled.subsample });
 }
@@ -103,8 +105,8 @@ export function planCompared(request: QualityRequest, source: SourceTracks, trac
 /** True if the measurement shows a video on a screen of 3840×2160. */
 export function isForLargeScreen({ output, video }: Rendition, { video: track }: SourceTracks): boolean {
   if (!track) return false;
-  const { activeArea } = fitGeometry({ ...output, size: video.size }, track, 2);
-  return viewingOf(activeArea).model === "vmaf_4k_v0.6.1";
+  const viewed = viewedFrame(output, fitGeometry({ ...output, size: video.size }, track, 2));
+  return viewingOf(viewed.frame).model === "vmaf_4k_v0.6.1";
 }
 
 /** Graph that compares the encoded video of input `at` + 1 with the end of the source's branch. */
@@ -116,13 +118,29 @@ export function comparison({ view, encoded, subsample }: Compared, at: number, t
   ];
 }
 
-/** Shown part of the source, rotated, in square pixels. */
-function shownOf({ facts }: VideoTrack, { output }: QualityRequest, { crop }: FittedFrame): Size {
-  const { displayWidth, displayHeight } = facts;
-  const [width, height] =
-    output.transpose === undefined ? [displayWidth, displayHeight] : [displayHeight, displayWidth];
+/** The frame as it is compared: whole with a backdrop, otherwise the active area alone. */
+const viewedFrame = (output: VideoOutput, fitted: FittedFrame): FittedFrame =>
+  hasBackdrop(output, fitted) ? fitted : { ...fitted, frame: fitted.activeArea, pad: null };
+
+/** The frame at another size. */
+function resized(fitted: FittedFrame, frame: Size): FittedFrame {
+  const { activeArea, pad } = fitted;
+  if (!pad) return { ...fitted, frame, activeArea: frame };
+  const scaled = (side: number, from: number, to: number): number => 2 * Math.round((side * to) / from / 2);
+  const across = (side: number): number => scaled(side, fitted.frame.width, frame.width);
+  const down = (side: number): number => scaled(side, fitted.frame.height, frame.height);
+  const area = { width: across(activeArea.width), height: down(activeArea.height) };
+  return { ...fitted, frame, activeArea: area, pad: { x: across(pad.x), y: down(pad.y) } };
+}
+
+/** The viewed frame in pixels of the source, which are square. `source`: its shown part, rotated. */
+function shownOf({ width, height }: Size, { frame, activeArea, crop }: FittedFrame): Size {
   const share = ([numerator, denominator]: Ratio): number => numerator / denominator;
-  return crop ? { width: width * share(crop.width), height: height * share(crop.height) } : { width, height };
+  const shown = crop ? { width: width * share(crop.width), height: height * share(crop.height) } : { width, height };
+  return {
+    width: (shown.width * frame.width) / activeArea.width,
+    height: (shown.height * frame.height) / activeArea.height,
+  };
 }
 
 const paddingCrop = ({ activeArea, pad }: FittedFrame): string[] =>

@@ -3,6 +3,7 @@ import type { FrameSize, VideoFormat } from "../../format/format-spec.ts";
 import type { HttpStreamOutput } from "../../job/output-spec.ts";
 import type { EncodedAudio } from "../encoders/audio-encoders.ts";
 import type { EncodedVideo } from "../encoders/video-encode-options.ts";
+import { shownSize } from "../filters/crop-source.ts";
 import type { Size } from "../source/frame-size.ts";
 import type { AudioTrack, SourceTracks, VideoTrack } from "../source/source-tracks.ts";
 
@@ -23,17 +24,21 @@ export type StreamVariants = {
 
 /**
  * Variants of a stream; none if the source has no track that they need. No frame is padded: players do that, and a
- * ladder with bars on some of its rungs would change its shape. So a box means the size that fits into it.
+ * ladder with bars on some of its rungs would change its shape. So a box means the size that fits into it, except with
+ * a blurred backdrop.
  * The default ladder is made for landscape video. A portrait source gets its portrait equivalent. Rungs above the
  * source are left out. More than two channels become stereo, because 128k is enough for stereo. Mono stays mono.
  */
 export function variantsFor(spec: HttpStreamOutput, source: SourceTracks): StreamVariants {
+  const size = source.video && shownSize(spec.crop, source.video);
   const requested = spec.variants
     .map((format, requested) => ({ ...variantOf(format, source), requested }))
     .filter(({ video }) => hasFragments(spec) || fitsMpegTs(video));
   const fitting =
-    spec.dropsLargerVariants && source.video ? fitLadder(requested, source.video, source.audio) : requested;
-  const variants = fitting.filter(({ video, audio }) => video !== null || audio !== null).map(withoutPadding(source));
+    spec.dropsLargerVariants && size ? fitLadder(requested, size, source.audio, spec.fit === "blur") : requested;
+  const variants = fitting
+    .filter(({ video, audio }) => video !== null || audio !== null)
+    .map((variant) => (size && spec.fit !== "blur" ? withoutPadding(variant, size) : variant));
   const ordered = [
     ...variants.filter(({ video }) => video !== null),
     ...variants.filter(({ video }) => video === null),
@@ -70,9 +75,13 @@ const slowestFps = ({ fps }: VideoTrack): string | null =>
 /** A rung may be this much larger than the source, and then gets the size of the source. */
 const NEARLY = 1.05;
 
-function fitLadder(ladder: readonly Variant[], track: VideoTrack, audioTrack: AudioTrack | null): Variant[] {
-  const source = sizeOf(track);
-  const isPortrait = source.height > source.width;
+function fitLadder(
+  ladder: readonly Variant[],
+  source: Size,
+  audioTrack: AudioTrack | null,
+  keepsBoxes: boolean,
+): Variant[] {
+  const isPortrait = !keepsBoxes && source.height > source.width;
   const rungs = ladder.map(({ video, audio, requested }) => ({
     requested,
     video: video && { ...video, size: isPortrait ? rotated(video.size) : video.size },
@@ -84,7 +93,7 @@ function fitLadder(ladder: readonly Variant[], track: VideoTrack, audioTrack: Au
   return rungs
     .filter((rung) => growth(rung) <= Math.max(NEARLY, smallest))
     .map((rung) =>
-      growth(rung) > 1 && rung.video
+      growth(rung) > 1 && rung.video && !keepsBoxes
         ? { ...rung, video: { ...rung.video, size: { width: null, height: null } } }
         : rung,
     );
@@ -97,14 +106,10 @@ const ladderAudio = (audio: EncodedAudio, isMono: boolean): EncodedAudio => ({
   bitrateKbps: isMono && audio.bitrateKbps !== null ? audio.bitrateKbps / 2 : audio.bitrateKbps,
 });
 
-const withoutPadding =
-  ({ video: track }: SourceTracks) =>
-  ({ video, ...variant }: Variant): Variant => ({
-    ...variant,
-    video: video && track ? { ...video, size: unpadded(video.size, sizeOf(track)) } : null,
-  });
-
-const sizeOf = ({ facts }: VideoTrack): Size => ({ width: facts.displayWidth, height: facts.displayHeight });
+const withoutPadding = ({ video, ...variant }: Variant, source: Size): Variant => ({
+  ...variant,
+  video: video && { ...video, size: unpadded(video.size, source) },
+});
 
 const rotated = ({ width, height }: FrameSize): FrameSize => ({ width: height, height: width });
 

@@ -60,6 +60,8 @@ const streamParams = {
     .optional()
     .describe("Encrypt the MPEG-TS segments of `hls` with AES-128; segments of `dash` are not encrypted"),
   subtitles: subtitles.default([]).register(PARAMETERS, SUBTITLES),
+  crop: streamParameters.crop,
+  fit: streamParameters.fit,
   captions: streamParameters.captions,
   loudness,
   audio,

@@ -14,6 +14,7 @@ import { strictObject } from "../../strict-object.ts";
 import { cleanPath } from "../clean-path.ts";
 import { invalid, parseSection } from "../parse-section.ts";
 import { burn, parseBurn } from "./burn.ts";
+import { frameConflict } from "./frame-conflict.ts";
 import { fileParam, formatParams, type Named, parseWatermark, seconds, watermark } from "./output-params.ts";
 
 /** Maximum number of images of an output by `number` or `offsets`, and of images on a sprite sheet (api-v2 §5). */
@@ -128,6 +129,8 @@ export function parseImage(
   const { key = name, path, if: condition = null, sprite, vtt } = parsed.value;
   const misplaced = misplacedParam(format, parsed.value);
   if (misplaced) return invalid("output_param_not_valid", `\`${field}.${misplaced.param}\` ${misplaced.why}`);
+  const conflict = frameConflict(parsed.value, [format.size]);
+  if (conflict) return invalid("output_param_not_valid", `\`${field}${conflict}`);
   const overlay = parseWatermark(parsed.value.watermark, field, allow);
   if (!overlay.ok) return overlay;
   const burnt = parseBurn(parsed.value.burn, field, allow);

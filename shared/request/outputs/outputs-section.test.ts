@@ -41,6 +41,9 @@ const BOX = { size: 8, position: "top", margin: 10 };
 const NAMED = { from: 2, role: "dub", name: "Müller", language: "de-AT" };
 const MIXED = { from: [5, 6], map: [[1, 0.5], [0]] };
 const WAV = `${AT}/fr.wav?k=1`;
+const CROP = { x: 0, y: "12.5%", width: "100%", height: 16 };
+const UPPER = { square: true, crop_focus: { x: 0.5, y: 1 } };
+const TOP = { width: "50%", height: 90 };
 const BLURRED = { square: true, fit: "crop", blur: 5 };
 const scenes = (number: number, durationMs: number) => ({ by: "scenes", number, durationMs });
 const LOUDNESS = { targetLufs: -16, truePeakDb: -1, toleranceLu: 0.2 };
@@ -76,6 +79,9 @@ describe("parseOutputs", () => {
     ["mp3", { path: "a.mp3", offset: 1.5, duration: 2 }, { path: "a.mp3", offsetMs: 1500, durationMs: 2000 }],
     ["webm:vp9", { ...TURNED, if: "{{ input.width }} > 1" }, { ...TURNED, condition: "{{ input.width }} > 1" }],
     ["mp4", { deinterlace: true }, { deinterlace: true }],
+    ["mp4:90x160", { fit: "blur", crop: CROP }, { fit: "blur", crop: CROP }],
+    ["mp4:x90", { pad_color: "#A0B0C0", crop: TOP }, { pad_color: "#a0b0c0", crop: { x: 0, y: 0, ...TOP } }],
+    ["mp4:90x90", { fit: "crop", crop_focus: { x: "0.2" } }, { fit: "crop", crop_focus: { x: 0.2, y: 0.5 } }],
     ["mp4", { watermark: { url: `${AT}/ü.png` } }, { watermark: { url: `${AT}/%C3%BC.png`, position: "bottomright" } }],
     ["mp4:copy:x", { watermark: false, vflip: false, captions: "keep" }, {}],
     ["mp4:hevc", { captions: "drop" }, { captions: "drop" }],
@@ -130,6 +136,7 @@ describe("parseOutputs", () => {
     ["avif", { path: "t/a_%.2d.avif", vtt: true }, { path: "t/a_%.2d.avif", vtt: { path: "t/a.vtt" } }],
     ["jpg", { path: "t/%02d/a", vtt: true }, { path: "t/%02d/a", vtt: { path: "t/a.vtt" } }],
     ["jpg", { path: "%02d.jpg", vtt: {}, sprite: false }, { path: "%02d.jpg", vtt: { path: "images.vtt" } }],
+    ["gif:9x", { path: "a", square: true, crop_focus: { y: 1 } }, { path: "a", selection: scenes(1, 5000), ...UPPER }],
     ["gif", { path: "a.gif" }, { path: "a.gif", selection: scenes(1, 5000) }],
     ["webp_anim:500x", { path: "a", scene: { number: 10, duration: 1 } }, { path: "a", selection: scenes(10, 1000) }],
     ["webp_anim:500x", { path: "a", square: true }, { path: "a", selection: scenes(1, 5000), square: true }],
@@ -142,6 +149,11 @@ describe("parseOutputs", () => {
     [{ loudness: -16 }, { loudness: LOUDNESS }],
     [{ burn: CUES }, burnt()],
     [{ captions: "drop" }, { captions: "drop" }],
+    [{ crop: CROP }, { crop: CROP }],
+    [
+      { fit: "blur", variants: ["mp4:90x160", "mp4:x"] },
+      { fit: "blur", ...variantsOf("mp4:90x160", "mp4:x") },
+    ],
     [{ path: "/video/", hls: { path: "hls/" } }, { hls: { path: "video/hls", ...TS } }],
     [
       { path: "/a/", dash: { path: "/b", hlsfmp4: true }, key: "s" },

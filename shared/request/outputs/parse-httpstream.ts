@@ -13,6 +13,7 @@ import { ok, type Result } from "../../result.ts";
 import { invalid, parseSection } from "../parse-section.ts";
 import { parseAudio } from "./audio-tracks.ts";
 import { parseBurn } from "./burn.ts";
+import { frameConflict } from "./frame-conflict.ts";
 import { DEFAULT_NAME, HttpStreamParams } from "./httpstream-params.ts";
 import { parseLoudness } from "./loudness.ts";
 import type { Named } from "./output-params.ts";
@@ -39,6 +40,11 @@ export function parseHttpStream(
   if (parsed.value.burn !== undefined && variants.value.every(({ video }) => !video)) {
     return invalid("output_param_not_valid", `\`${field}.burn\` requires variants with video`);
   }
+  const frames = frameConflict(
+    parsed.value,
+    variants.value.flatMap(({ video }) => (video ? [video.size] : [])),
+  );
+  if (frames) return invalid("output_param_not_valid", `\`${field}${frames}`);
   const segments = hlsSegments(variants.value);
   const mismatch = segments === "fmp4" ? requiresMpegTs(parsed.value) : null;
   if (mismatch) return invalid("output_param_not_valid", `\`${field}.${mismatch}`);

@@ -11,6 +11,7 @@ import { strictObject } from "../../strict-object.ts";
 import { invalid, parseSection } from "../parse-section.ts";
 import { audio, parseAudio } from "./audio-tracks.ts";
 import { burn, parseBurn } from "./burn.ts";
+import { frameConflict } from "./frame-conflict.ts";
 import { loudness, parseLoudness } from "./loudness.ts";
 import {
   FORMAT_SPEC_HINTS,
@@ -71,6 +72,8 @@ export function parseVideo(
   if (obstacle && change) {
     return invalid("output_param_not_valid", `\`${field}.${change[0]}\` is not allowed, because ${obstacle}`);
   }
+  const conflict = frameConflict(parsed.value, format.video ? [format.video.size] : []);
+  if (conflict) return invalid("output_param_not_valid", `\`${field}${conflict}`);
   const silent = !format.audio
     ? "the format has no audio"
     : format.audio.codec === "copy"
