@@ -1,4 +1,4 @@
-// Fits, crops and backdrops in real runs. Each pixel of the sources tells its own place.
+// Fits, crops and backdrops in real runs. The color of each pixel of the sources is its place.
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { OutputOptions } from "#shared/testing/output-specs.ts";
@@ -33,7 +33,7 @@ clipsOfFile(folder, {
 });
 
 type Place = readonly [x: number, y: number];
-/** Edges of a picture in a frame, in pixels of the frame. */
+/** A part of a frame, in pixels. */
 type Area = { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
 
 /** Checks that the corners of an area show these places of the source. Pixels may be one pixel off. */
@@ -124,7 +124,7 @@ describe("fits", () => {
     ["mp4:90x160", "bt709"],
     ["mp4:hevc_90x160::pix_fmt=yuv420p10le", "bt709"],
     ["mov:prores-ks_90x160", "bt709"],
-  ])("of %s have bars of the exact color, and the same picture with a backdrop", async (format) => {
+  ])("of %s have bars of the exact color, and the active area on a backdrop", async (format) => {
     const { files } = await encodeClip(clip("places.mp4"), fitted(format, BARS, { fit: "blur" }));
     const [bars, blurred] = await Promise.all([...files.values()].flat().map(firstFrame));
     for (const [channel, value] of [255, 64, 128].entries())

@@ -1,4 +1,4 @@
-// What surrounds the active area: bars of a color, or a blurred copy of the picture.
+// What surrounds the active area: bars of a color, or a blurred copy of the frame.
 import type { Backdrop, Filter } from "../command/filter-graph.ts";
 import type { Size } from "../source/frame-size.ts";
 import { type BurnIn, burnTimes } from "./burn-in.ts";

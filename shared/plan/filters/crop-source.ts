@@ -36,13 +36,13 @@ export function cropFailure(crop: Crop | undefined, { facts }: VideoTrack): Fail
   const [width, height] = [facts.displayWidth, facts.displayHeight];
   const right = Math.round(pixelsOf(crop.x, width) + pixelsOf(crop.width, width));
   const bottom = Math.round(pixelsOf(crop.y, height) + pixelsOf(crop.height, height));
-  const shown = `the input's frames have ${width}x${height}`;
+  const source = `the input's frames have ${width}x${height}`;
   if (right > width || bottom > height) {
-    return notPossible(`The rectangle of \`crop\` reaches to ${right}x${bottom} pixels, and ${shown}.`);
+    return notPossible(`The rectangle of \`crop\` reaches to ${right}x${bottom} pixels, and ${source}.`);
   }
   const smallest = Math.min(pixelsOf(crop.width, width), pixelsOf(crop.height, height));
   return smallest < SMALLEST_CROP
-    ? notPossible(`The rectangle of \`crop\` has a side below ${SMALLEST_CROP} pixels, because ${shown}.`)
+    ? notPossible(`The rectangle of \`crop\` has a side below ${SMALLEST_CROP} pixels, because ${source}.`)
     : null;
 }
 

@@ -136,10 +136,10 @@ function resized(fitted: FittedFrame, frame: Size): FittedFrame {
 /** The viewed frame in pixels of the source, which are square. `source`: its shown part, rotated. */
 function shownOf({ width, height }: Size, { frame, activeArea, crop }: FittedFrame): Size {
   const share = ([numerator, denominator]: Ratio): number => numerator / denominator;
-  const shown = crop ? { width: width * share(crop.width), height: height * share(crop.height) } : { width, height };
+  const part = crop ? { width: width * share(crop.width), height: height * share(crop.height) } : { width, height };
   return {
-    width: (shown.width * frame.width) / activeArea.width,
-    height: (shown.height * frame.height) / activeArea.height,
+    width: (part.width * frame.width) / activeArea.width,
+    height: (part.height * frame.height) / activeArea.height,
   };
 }
 

@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
+import { specOf } from "../../testing/output-specs.ts";
+import { BT709, probed, videoStream } from "../../testing/probes.ts";
+import { ALL_SOFTWARE } from "../encoders/software-encoders.ts";
+import { isEncodedVideo } from "../outputs/plan-file.ts";
 import { sampledFrames } from "./compare-video.ts";
+import { planQuality } from "./plan-quality.ts";
 import { type QualitySample, readSamples } from "./read-samples.ts";
 import { summarizeQuality } from "./summarize-quality.ts";
 import { preparedSize, viewingOf } from "./viewing.ts";
@@ -39,6 +44,23 @@ test.each([
   [timing(30, true), 3, 10, 10, 1],
 ])("measures every nth frame of %j with %j a second: n is %i", (of, perSecond, every, subsample, filters) => {
   expect(sampledFrames(of, perSecond)).toMatchObject({ every, subsample, filters: { length: filters } });
+});
+
+test.each([
+  [{ fit: "blur" }, "540x960", "1080x1920", ""],
+  [{ fit: "pad" }, "540x304", "1918x1080", "crop=540:304:0:328,"],
+  [{ fit: "stretch" }, "540x960", "1080x1920", ""],
+])("compares a video with %j in its area of %s at %s", (params, area, viewed, encoded) => {
+  const output = specOf({ format: "mp4:540x960:x", params }, 0);
+  if (output.type !== "video" || !output.video || !isEncodedVideo(output.video)) throw new Error("No video");
+  const probe = probed([videoStream(1920, 1080, "25/1", { ...BT709, duration: "2" })]);
+  const of = { probe, source: "a.mp4", made: "/b.mp4", capabilities: ALL_SOFTWARE, watermarks: new Map() };
+  const planned = planQuality({ ...of, output, video: output.video, perSecond: null, threads: 1 });
+  if (!planned.ok) throw new Error(planned.error.message);
+  expect(planned.value).toMatchObject({ activeArea: size(area), viewing: { size: size(viewed) } });
+  const graph = planned.value.run.argv.join(" ");
+  expect(graph.includes("split[source0copy][source0front]")).toBe(params.fit === "blur");
+  expect(graph).toContain(`[1:v:0]setpts=PTS-STARTPTS,${encoded}scale=${viewed.replace("x", ":")}`);
 });
 
 const times = (ms: readonly number[]): string =>
