@@ -188,6 +188,7 @@ const PLACES: readonly (readonly [string, string, string, object, readonly numbe
   ["a canvas of the frame's shape", "pgs.mkv", "png", {}, [50, 150, 200, 160]],
   ["an anamorphic source", "anamorphic.mkv", "png", {}, [100, 150, 400, 160]],
   ["a padded output", "pgs.mkv", "png:320x320", {}, [50, 220, 200, 230]],
+  ["an output on a backdrop", "pgs.mkv", "png:320x320", { fit: "blur" }, [50, 220, 200, 230]],
   ["a cropped output", "pgs.mkv", "png:180x180", { fit: "crop" }, [28, 163, 113, 169]],
   ["a rotated source", "rotated.mkv", "png", {}, [28, 303, 113, 309]],
   ["a source without the black bars of its canvas", "wide.mkv", "png", {}, [101, 112, 162, 119]],

@@ -154,6 +154,7 @@ describe("burnt-in captions", () => {
     burnt("/stacked.ass", { shift: -1.37 }),
     burnt("/a.vtt", { background: "#00000080", size: 8 }),
     burnt("/a.srt", { position: "top", outline: 1 }),
+    { ...burnt("/a.vtt", {}, { fit: "blur" }), format: "mp4:180x320:noaudio" },
     { format: "mp4::noaudio" },
   ];
   let first: Awaited<ReturnType<typeof encode>>;
@@ -200,7 +201,7 @@ describe("burnt-in captions", () => {
     const burn = { url: `${origin}/times.vtt` };
     const offsets = [2.95, 3.1, 3.45, 24.9, 25.2, 26];
     const { outputs } = await processSource(clips.get("gray.mp4") ?? "", [
-      { format: "png:320x", params: { burn, offsets } },
+      { format: "png:320x200", params: { burn, offsets, fit: "blur" } },
       { format: "png:320x", params: { burn, offsets: [3.1] } },
       { format: "gif:320x", params: { burn, scene: { number: 1, duration: 1 } } },
     ]);
