@@ -96,12 +96,21 @@ it.each(["submit-job.sh", "follow-job.ts", "stream.ts", "ultrafast.ts"])(
   },
 );
 
+it("cluster.ts completes its jobs on two instances", SLOW, async () => {
+  const argv = ["local/bootstrap.mjs", "examples/cluster.ts", "--jobs", "2", "--quiet"];
+  const { stdout } = await run(process.execPath, argv, { cwd: ROOT });
+  expect(stdout).toMatch(/jobs +2 of 2 completed in \d+ s\nwebhooks +2 of 2 arrived once, 0 more than once\n/);
+});
+
 /** test/upload-links.test.ts runs this example in a browser. It has a page and a backend, so it may be longer. */
 const PAGE = "upload-page.ts";
+/** A system of its own. */
+const CLUSTER = "cluster.ts";
 
 it("tests run every example, and no example is longer than 60 lines", () => {
   const files = readdirSync(EXAMPLES).filter((name) => name !== "README.md");
   expect(files.toSorted()).toEqual([
+    CLUSTER,
     "follow-job.ts",
     "stream.ts",
     "submit-job.sh",
@@ -109,6 +118,6 @@ it("tests run every example, and no example is longer than 60 lines", () => {
     PAGE,
     "verify-webhook.ts",
   ]);
-  for (const file of files.filter((name) => name !== PAGE))
+  for (const file of files.filter((name) => name !== PAGE && name !== CLUSTER))
     expect(readFileSync(join(EXAMPLES, file), "utf8").split("\n").length).toBeLessThanOrEqual(61);
 });
