@@ -154,6 +154,7 @@ export const ERRORS = {
   input_too_large: source("input", "later", "The input is larger than the node allows."),
   input_host_not_found: source("input", "later", "The host of the input does not exist."),
   input_unreachable: source("input", "now", "The server of the input does not respond, or closed the connection."),
+  input_clip_beyond_end: source("input", "never", "`input.start` is after the end of the input."),
   input_timeout: source("input", "now", "The input did not arrive in time."),
 
   // Failures of an output.

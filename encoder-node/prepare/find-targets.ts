@@ -6,6 +6,7 @@ import type { EncodedVideo } from "#shared/plan/encoders/video-encode-options.ts
 import { isEncodedVideo } from "#shared/plan/outputs/plan-file.ts";
 import { asFile } from "#shared/plan/outputs/plan-stream-tracks.ts";
 import type { SourceTracks, VideoTrack } from "#shared/plan/source/source-tracks.ts";
+import { renditionPart } from "#shared/plan/streams/stream-clip.ts";
 import { variantsFor } from "#shared/plan/streams/stream-variants.ts";
 import type { SearchedVideo } from "#shared/plan/vmaf/plan-probes.ts";
 import type { KeyframeGroup } from "#shared/plan/vmaf/sample-windows.ts";
@@ -113,7 +114,7 @@ function videosOf(spec: OutputSpec, source: SourceTracks, range: Range | null): 
 const isUnknown = ({ rate }: EncodedVideo): boolean => "vmaf" in rate && rate.rateFactor === null;
 
 function renditionsOf(spec: HttpStreamOutput, source: SourceTracks, track: VideoTrack, range: Range | null): Wanted[] {
-  const videoRange = range ?? rangeOf({ offsetMs: 0, durationMs: null }, track);
+  const videoRange = range ?? rangeOf(renditionPart(spec, track), track);
   if (!videoRange) return [];
   return spec.variants.flatMap((format, variant): Wanted[] => {
     const [video]: (EncodedVideo | undefined)[] = [...variantsFor({ ...spec, variants: [format] }, source).videos];

@@ -6,7 +6,8 @@ import type { OutputSpec, VideoOutput } from "#shared/job/output-spec.ts";
 import type { SubtitleTraits } from "#shared/job/subtitles.ts";
 import { sourceFacts } from "#shared/media/source-facts.ts";
 import { fileTrim } from "#shared/plan/outputs/plan-file.ts";
-import { NO_TRIM } from "#shared/plan/source/trim.ts";
+import type { Trim } from "#shared/plan/source/trim.ts";
+import { renditionPart } from "#shared/plan/streams/stream-clip.ts";
 import { packedFile, packedFormat, packedTags, planPack } from "#shared/plan/text/plan-pack.ts";
 import { writeText } from "../run-files/open-file.ts";
 import { RunFiles } from "../run-files/run-files.ts";
@@ -35,7 +36,7 @@ export async function withCues(
   source: TaskSource,
   signal: AbortSignal,
 ): Promise<{ readonly files: readonly SubtitleFile[]; readonly notes: readonly string[] }> {
-  const part = spec.type === "text" ? WHOLE : partOf(spec, source);
+  const part = spec.type === "text" && !spec.clip ? WHOLE : partOf(spec, source);
   const packed: SubtitleFile[] = [];
   const notes: string[] = [];
   for (const file of files) {
@@ -44,6 +45,8 @@ export async function withCues(
     const hasText = isDrawn
       ? /^Dialogue:/m.test(await clippedScript(ass, part, signal))
       : clippedCues(await textIn(path), part).cues.length > 0;
+    // Videos are clipped when they are packed.
+    if (spec.clip && spec.type !== "video") await writeText(path, webVttText(clippedCues(await textIn(path), part)));
     if (hasText || spec.type === "text") packed.push(file);
     if (hasText) continue;
     if (spec.type === "text") notes.push("The file has no cue, because its text has none.");
@@ -55,11 +58,19 @@ export async function withCues(
 const WHOLE: ShownPart = { fromMs: 0, toMs: Number.POSITIVE_INFINITY, leadMs: 0 };
 
 function partOf(spec: OutputSpec, { probe, tracks }: TaskSource): ShownPart {
-  const trim = spec.type === "video" ? fileTrim(spec, tracks) : NO_TRIM;
+  const trim = trimOfTexts(spec, tracks);
   const { durationMs } = sourceFacts(probe);
   const toMs = Math.min(durationMs ?? Number.POSITIVE_INFINITY, trim.endMs ?? Number.POSITIVE_INFINITY);
-  // ffmpeg trims the text from the time at which it starts to read, and drops cues that start earlier.
-  return { fromMs: trim.startMs, toMs, leadMs: Math.ceil(trim.startMs - trim.seekMs) };
+  // ffmpeg trims the text of files from the time at which it starts to read, and drops cues that start earlier.
+  const leadMs = spec.type === "video" ? Math.ceil(trim.startMs - trim.seekMs) : 0;
+  return { fromMs: trim.startMs, toMs, leadMs };
+}
+
+function trimOfTexts(spec: OutputSpec, tracks: TaskSource["tracks"]): Trim {
+  if (spec.type === "video") return fileTrim(spec, tracks);
+  const variants = spec.type === "httpstream" ? spec.variants : [];
+  const { offsetMs } = renditionPart({ ...spec, variants }, tracks.video);
+  return { seekMs: 0, startMs: offsetMs, endMs: spec.clip?.endMs ?? null };
 }
 
 const clippedScript = (

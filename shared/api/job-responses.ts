@@ -124,11 +124,18 @@ export const DryRunPlan = z
   .register(NAMED, { id: "DryRunPlan" });
 export type DryRunPlan = z.infer<typeof DryRunPlan>;
 
+const InputMetadata = MediaProbe.extend({
+  clip: z
+    .object({ start: z.number(), end: z.number() })
+    .exactOptional()
+    .describe("The part of the file that the job encodes, in seconds (`input.start`, `input.end`)"),
+});
+
 export const JobMetadata = z
   .object({
     job_id: z.string(),
     metadata: z.object({
-      input: z.union([MediaProbe, z.strictObject({})]).describe("Empty before the input is probed"),
+      input: z.union([InputMetadata, z.strictObject({})]).describe("Empty before the input is probed"),
       outputs: z
         .array(z.record(z.string(), OutputMetadata))
         .describe("For each finished output, an object with one property, whose name is the key"),

@@ -1,5 +1,6 @@
 // The variables of conditions (api-v2 §6) and their values for a probed input.
 
+import { type Clip, clipLength } from "../job/clip.ts";
 import { chosenAudio, chosenVideo } from "../media/choose-streams.ts";
 import { languageTag } from "../media/languages.ts";
 import type { MediaProbe } from "../media/media-probe.ts";
@@ -22,9 +23,9 @@ const METADATA = /^input\.metadata\.(?:format|streams\.\d+)(?:\.[\w-]+)+$/;
 export const isConditionVariable = (name: string): boolean =>
   CONDITION_VARIABLES.some((known) => name === `input.${known}`) || METADATA.test(name);
 
-/** Returns the variables of an input. Width and height describe the coded frame, before `rotation`. */
-export function inputVariables(probe: MediaProbe): Variables {
-  const named = namedVariables(probe);
+/** Returns the variables of an input; `duration` is the length of its clip. Width and height describe the coded frame, before `rotation`. */
+export function inputVariables(probe: MediaProbe, clip?: Clip): Variables {
+  const named = namedVariables(probe, clip);
   return (name) => {
     const path = name.split(".").slice(1);
     if (path[0] !== "metadata") return named[path[0] ?? ""];
@@ -32,8 +33,12 @@ export function inputVariables(probe: MediaProbe): Variables {
   };
 }
 
-function namedVariables(probe: MediaProbe): Readonly<Record<string, ConditionValue | undefined>> {
-  const { video, audio, durationMs } = sourceFacts(probe);
+function namedVariables(
+  probe: MediaProbe,
+  clip: Clip | undefined,
+): Readonly<Record<string, ConditionValue | undefined>> {
+  const { video, audio, ...facts } = sourceFacts(probe);
+  const durationMs = clipLength(clip, facts.durationMs);
   const videoStream = chosenVideo(probe.streams);
   const audioStream = chosenAudio(probe.streams);
   const languages = probe.streams.flatMap(({ codec_type, tags }) =>

@@ -4,6 +4,7 @@ import { ImageFormat, TextFormat, VideoFormat } from "../format/format-spec.ts";
 import { frameParameters, imageParameters, streamParameters, videoParameters } from "../parameters/plain-parameters.ts";
 import { RequestedAudio } from "./audio-tracks.ts";
 import { type BurnBitmaps, BurnSpec } from "./burn.ts";
+import { Clip } from "./clip.ts";
 import { DroppedVideo } from "./dropped-video.ts";
 import { LoudnessSpec } from "./loudness.ts";
 import { SubtitleSpec, Subtitles } from "./subtitles.ts";
@@ -18,6 +19,8 @@ const outputBase = {
   format: z.string(),
   /** The output is created only if this condition (`if`) is true for the input; null: always. */
   condition: z.string().nullable(),
+  /** The part of the source to which the times of the output refer; absent: the whole source. */
+  clip: Clip.exactOptional(),
 };
 
 export const WATERMARK_POSITIONS = ["topleft", "topright", "bottomleft", "bottomright"] as const;
@@ -44,7 +47,7 @@ export const VideoOutput = z.object({
   watermark: Watermark.nullable(),
   /** Name of the object below the path of the storage. */
   path: z.string(),
-  /** Start of the output in the source. */
+  /** Start of the output in the source; with a clip also in the source, not in the clip. */
   offsetMs: z.number(),
   /** Length of the output. */
   durationMs: z.number().nullable(),

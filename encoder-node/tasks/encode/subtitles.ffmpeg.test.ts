@@ -76,6 +76,39 @@ it.each([
   }
 });
 
+it("cuts the text of the input to a clip and moves it, but not files at a URL", async () => {
+  const { origin } = await serve((_, response) => response.end(subRip(SEPARATE)));
+  const url = `${origin}/separate.srt`;
+  const clip = { startMs: 1500, endMs: 4500 };
+  const texts = [
+    { from: 1, name: "A" },
+    { url, language: "en", name: "B" },
+  ];
+  const requests = [
+    stream(texts),
+    { format: "vtt", params: { path: "a.vtt", from: 1 } },
+    { format: "mkv", params: { subtitles: texts } },
+  ];
+  const { storage, reports } = await jobs.encode(
+    "srt.mkv",
+    requests.map((request) => ({ ...request, clip })),
+  );
+  expect(reports).toMatchObject(requests.map(() => ({ status: "made" })));
+  const moved: [number, number, string][] = [
+    [0, 1002, "One"],
+    [500, 1833, "overlaps it\nwith a second line"],
+    [2500, 3000, "<i>End</i>"],
+  ];
+  expect(cuesIn(objectIn(storage, only))).toEqual(moved);
+  expect(cuesIn(objectIn(storage, /^dash\/.*subtitles-2\.vtt$/))).toEqual([SEPARATE[0]]);
+  expect(cuesIn(objectIn(storage, /^1\.1$/))).toEqual(moved);
+  // A file starts a millisecond before its first frame.
+  const inFile = (cues: readonly (readonly [number, number, string])[]) =>
+    cues.map(([start, end, text]) => [start && start + 1, Math.min(end + 1, 3000), text]);
+  const stored = await jobs.textsIn(storage, 2, "mkv");
+  expect(stored.map(([, , , cues]) => cues)).toEqual([inFile(moved), inFile([SEPARATE[0]])]);
+});
+
 it("keeps identifiers, settings and voices of WebVTT in Matroska", async () => {
   const { storage } = await jobs.encode("vtt.mkv", [stream([{ from: 1, name: "Settings" }])]);
   expect(objectIn(storage, only)).toBe("WEBVTT\n\nfirst\n00:00:01.001 --> 00:00:02.502 line:0\n<v Ann>One</v>\n");

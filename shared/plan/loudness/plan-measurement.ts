@@ -15,7 +15,8 @@ import { planRun, type RunInputs } from "../runs/plan-run.ts";
 import type { SpeakerLayout } from "../source/channel-layouts.ts";
 import { outputAudios } from "../source/output-tracks.ts";
 import type { AudioTrack, SourceTracks } from "../source/source-tracks.ts";
-import { NO_TRIM, type Trim, trimArguments } from "../source/trim.ts";
+import { type Trim, trimArguments } from "../source/trim.ts";
+import { streamTrim } from "../streams/stream-clip.ts";
 import type { ChosenGain } from "./gain.ts";
 import { PEAK_WINDOW_SECONDS } from "./read-measurement.ts";
 
@@ -48,10 +49,11 @@ export function loudnessMixes(output: OutputSpec, source: SourceTracks): Loudnes
       ];
     });
   }
+  const trim = streamTrim(output, source);
   const mixes = streamAudios(output, source).flatMap(({ number, track, specs }) =>
     specs.map((spec): LoudnessMix => {
       const layout = outputLayout(spec, STREAM_AUDIO.container, track);
-      return { number, layout, trim: NO_TRIM, track, isAdjusted, encoding: { spec, ...STREAM_AUDIO } };
+      return { number, layout, trim, track, isAdjusted, encoding: { spec, ...STREAM_AUDIO } };
     }),
   );
   return [...Map.groupBy(mixes, ({ number, layout }) => `${number} ${layout}`).values()].flatMap(

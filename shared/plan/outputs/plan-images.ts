@@ -15,6 +15,7 @@ import { isExact } from "../source/output-length.ts";
 import { fallBackNote } from "../source/output-tracks.ts";
 import { sourceFailure } from "../source/source-failures.ts";
 import type { SourceTracks, VideoTrack } from "../source/source-tracks.ts";
+import { clippedLength, inSource, outputTimestamps } from "../thumbnails/output-timestamps.ts";
 import { imageArguments } from "../thumbnails/seek-thumbnails.ts";
 import { EVEN_TIMESTAMPS, selectFilters, timesOf } from "../thumbnails/select-frames.ts";
 import type { ImageFile, SelectedImages } from "../thumbnails/selected-images.ts";
@@ -25,12 +26,7 @@ import {
   sheetFailure,
   tileFilter,
 } from "../thumbnails/sprite-sheet.ts";
-import {
-  chooseTimestamps,
-  countTimestamps,
-  lastTimestamp,
-  type SamplingInterval,
-} from "../thumbnails/thumbnail-timestamps.ts";
+import { countTimestamps, lastTimestamp, type SamplingInterval } from "../thumbnails/thumbnail-timestamps.ts";
 import { thumbnailVtt } from "../thumbnails/thumbnail-vtt.ts";
 import type { OutputPlan, PlannedOutput } from "./output-plan.ts";
 
@@ -52,18 +48,19 @@ export function planImages(
   requested: ImageOutput,
   source: SourceTracks,
   capabilities: FfmpegCapabilities,
+  seekMs = 0,
 ): Result<OutputPlan> {
   const { video } = source;
   if (!video) return err(sourceFailure("input_has_no_video"));
   if (video.undecodable) return err(undecodableFailure(video.undecodable));
   const spec = { ...requested, size: automaticSize(requested, video) };
   const working = workingFormat(spec, video);
-  const chosen = chooseTimestamps(spec.selection, video, spec.sprite !== null);
+  const chosen = outputTimestamps(spec, video);
   if (!chosen.ok) return chosen;
   const burnIn = burnImages(spec, EVEN_TIMESTAMPS);
   const planned = planVideoFilters({ ...spec, burnIn }, video, working);
   if (!planned.ok) return planned;
-  const intervals = chosen.value;
+  const intervals = inSource(chosen.value, spec, video);
   const layout = spec.sprite && layOutSheets(spec.sprite, countTimestamps(intervals), planned.value.frame);
   const tooLarge = layout && sheetFailure(spec.container, layout);
   if (tooLarge) return err(tooLarge);
@@ -80,23 +77,36 @@ export function planImages(
     file: imageFile(spec),
     burnIn,
   };
-  const plan = assemble(spec, video, images, layout);
+  const plan = assemble(spec, video, images, { layout, shown: chosen.value, seekMs });
   const lacking = imageEncoderFailure(container, capabilities) ?? filterFailure(plan.needs, capabilities);
   return lacking ? err(lacking) : ok(plan);
 }
+
+type ImageTimes = {
+  readonly layout: SpriteSheetLayout | null;
+  /** The timestamps, from the start of the clip if there is one. */
+  readonly shown: readonly SamplingInterval[];
+  /** Start of reading in the source. */
+  readonly seekMs: number;
+};
 
 function assemble(
   spec: ImageOutput,
   track: VideoTrack,
   images: SelectedImages,
-  layout: SpriteSheetLayout | null,
+  { layout, shown, seekMs }: ImageTimes,
 ): OutputPlan {
   const label = `v${spec.index}`;
   const { intervals } = images;
   const fileCount = layout?.sheets ?? countTimestamps(intervals);
-  const filters = [...selectFilters(intervals), ...timesOf(images, intervals), ...images.filters, ...images.finish];
+  const filters = [
+    ...selectFilters(intervals, seekMs),
+    ...timesOf(images, intervals),
+    ...images.filters,
+    ...images.finish,
+  ];
   return {
-    planned: plannedFiles(spec, intervals, layout, track),
+    planned: plannedFiles(spec, { intervals, shown }, layout, track),
     needs: [...imageNeeds(spec.container), ...filterNeeds(filters)],
     branches: [{ label, filters }],
     images,
@@ -117,14 +127,16 @@ function imageFile({ container, index }: ImageOutput): ImageFile {
 /** Files in the order of their ordinals: as the request lists its offsets, otherwise in time order. */
 function plannedFiles(
   spec: ImageOutput,
-  intervals: readonly SamplingInterval[],
+  { intervals, shown }: Pick<SelectedImages, "intervals"> & Pick<ImageTimes, "shown">,
   layout: SpriteSheetLayout | null,
   track: VideoTrack,
 ): PlannedOutput {
   const { selection, index } = spec;
   const positions = positionsOf(spec, countTimestamps(intervals));
   const files = imageNames(spec, positions, layout);
-  const text = thumbnailVtt({ spec, intervals, positions, layout, endMs: track.endMs });
+  const { startMs, durationMs } = clippedLength(spec, track);
+  const endMs = durationMs === null ? null : startMs + durationMs;
+  const text = thumbnailVtt({ spec, intervals: shown, positions, layout, endMs });
   const vtt = `${index}.vtt`;
   const isRequested = selection.by === "offsets" && track.lengthFrom !== "estimate";
   const note = fallBackNote([track]);

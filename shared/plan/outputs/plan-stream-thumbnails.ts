@@ -29,8 +29,9 @@ export function planStreamThumbnails(
   spec: HttpStreamOutput,
   source: SourceTracks,
   capabilities: FfmpegCapabilities,
+  seekMs: number,
 ): Result<PlannedThumbnails | null> {
-  const result = planImages(asImages(spec), source, capabilities);
+  const result = planImages(asImages(spec), source, capabilities, seekMs);
   if (!result.ok) return result.error.code === "output_interval_not_possible" ? ok(null) : result;
   const { planned, branches, argv, images, spriteSheet, needs } = result.value;
   const branch = branches[0];
@@ -41,11 +42,12 @@ export function planStreamThumbnails(
   return ok({ branch, argv, needs, thumbnails: { files, vtt: vtt.text, spriteSheet, everyMs } });
 }
 
-const asImages = ({ index, key, format, crop }: HttpStreamOutput): ImageOutput => ({
+const asImages = ({ index, key, format, clip, crop }: HttpStreamOutput): ImageOutput => ({
   index,
   key,
   format,
   condition: null,
+  ...(clip ? { clip } : {}),
   type: "image",
   container: "jpg",
   ...valuesOf({ ...frameParameters, ...imageParameters }),

@@ -17,7 +17,8 @@ import { expectedFrameCount } from "../filters/frame-timing.ts";
 import { heldStill } from "../filters/last-frame.ts";
 import { sourceFailure } from "../source/source-failures.ts";
 import type { SourceTracks, VideoTrack } from "../source/source-tracks.ts";
-import { NO_TRIM } from "../source/trim.ts";
+import { type Trim, trimArguments } from "../source/trim.ts";
+import { renditionPart, streamTrim } from "../streams/stream-clip.ts";
 import { streamArguments, streamFiles } from "../streams/stream-muxers.ts";
 import { fitsMpegTs, hasFragments, hasMpegTs, type StreamVariants, variantsFor } from "../streams/stream-variants.ts";
 import { decisiveFailure } from "./output-plan.ts";
@@ -33,6 +34,7 @@ export type StreamParts = {
   readonly audios: readonly AudioPart[];
   /** Null: no thumbnails. */
   readonly thumbnails: PlannedThumbnails | null;
+  readonly trim: Trim;
   /** Note about audio tracks that were left out. */
   readonly note: string | null;
 };
@@ -70,20 +72,32 @@ export function planStreamParts(request: StreamPartsRequest): Result<StreamParts
   if (chosen.variants.length === 0) {
     return err(sourceFailure(source.video ? "input_has_no_audio" : "input_has_no_video"));
   }
-  const videos = planVideos({ ...request, source }, chosen);
-  const audios = planAudios({ ...request, tracks }, chosen);
-  const thumbnails = spec.thumbnails && source.video ? planStreamThumbnails(spec, source, capabilities) : ok(null);
+  const trim = streamTrim(spec, source);
+  const videos = planVideos({ ...request, source, trim }, chosen);
+  const audios = planAudios({ ...request, tracks, trim }, chosen);
+  const thumbnails =
+    spec.thumbnails && source.video ? planStreamThumbnails(spec, source, capabilities, trim.seekMs) : ok(null);
   if (!videos.ok || !audios.ok || !thumbnails.ok) return err(decisiveFailure([videos, audios, thumbnails]));
   const variants = chosen.variants.map(({ video, audio }) => {
     const start = audio === null ? undefined : audios.value.starts[audio];
     return { video, audio: start?.part ?? null, ...(start && spec.audioTracks ? { group: start.group } : {}) };
   });
-  const parts = { variants, videos: videos.value, audios: audios.value.parts, thumbnails: thumbnails.value, note };
+  const parts = {
+    variants,
+    videos: videos.value,
+    audios: audios.value.parts,
+    thumbnails: thumbnails.value,
+    trim,
+    note,
+  };
   return ok({ ...parts, ...withoutDropped(parts, spec.dropped ?? []) });
 }
 
-function planVideos(request: StreamPartsRequest, { videos }: StreamVariants): Result<VideoPart[]> {
-  const { spec, source, capabilities, span } = request;
+function planVideos(
+  request: StreamPartsRequest & { readonly trim: Trim },
+  { videos }: StreamVariants,
+): Result<VideoPart[]> {
+  const { spec, source, capabilities, span, trim } = request;
   const parts: VideoPart[] = [];
   if (!source.video) return ok(parts);
   const track = heldStill(source.video, source.audio);
@@ -92,7 +106,7 @@ function planVideos(request: StreamPartsRequest, { videos }: StreamVariants): Re
       output: asFile(spec, video, track),
       video,
       track,
-      trim: NO_TRIM,
+      trim,
       capabilities,
       gridSeconds: gridSeconds(spec.segmentDurationMs),
       span: span ? { ...span, passLog: `${spec.index}-${at}-pass` } : null,
@@ -101,7 +115,7 @@ function planVideos(request: StreamPartsRequest, { videos }: StreamVariants): Re
   for (const [at, planned] of results.entries()) {
     const video = videos[at];
     if (!planned.ok || !video) return err(decisiveFailure(results));
-    parts.push(videoPart(spec, { video, source: track, planned: planned.value }, parts));
+    parts.push(videoPart(spec, { video, source: track, planned: planned.value, trim }, parts));
   }
   return ok(parts);
 }
@@ -123,8 +137,7 @@ export const asFile = (spec: HttpStreamOutput, video: EncodedVideo, source: Vide
   ...(spec.crop ? { crop: spec.crop } : {}),
   fit: spec.fit ?? "pad",
   watermark: null,
-  offsetMs: 0,
-  durationMs: null,
+  ...renditionPart(spec, source),
   ...(spec.measuresQuality ? { measuresQuality: true } : {}),
   captions: spec.captions,
   ...(spec.burn ? { burn: spec.burn } : {}),
@@ -139,11 +152,16 @@ export const asFile = (spec: HttpStreamOutput, video: EncodedVideo, source: Vide
  */
 const REORDERING_FPS = 20;
 
-type Rendition = { readonly video: EncodedVideo; readonly source: VideoTrack; readonly planned: PlannedVideoTrack };
+type Rendition = {
+  readonly video: EncodedVideo;
+  readonly source: VideoTrack;
+  readonly planned: PlannedVideoTrack;
+  readonly trim: Trim;
+};
 
 function videoPart(
   spec: HttpStreamOutput,
-  { video, source, planned }: Rendition,
+  { video, source, planned, trim }: Rendition,
   before: readonly VideoPart[],
 ): VideoPart {
   const { frame, timing, hdr, captions, encoder, device, chunk, filters, needs } = planned;
@@ -165,9 +183,9 @@ function videoPart(
     video,
     track: { name, kind: "video", ...files, video: { frame, fps: timing.fps, hdr, captions } },
     branch: { label, filters },
-    argv: ["-map", `[${label}]`, ...planned.argv, ...order, ...file],
+    argv: ["-map", `[${label}]`, ...planned.argv, ...order, ...trimArguments(trim), ...file],
     firstPass: planned.firstPass && ["-map", `[${label}]`, ...planned.firstPass, ...order, ...NULL_OUTPUT],
-    expectedFrames: chunk ? chunk.frames : expectedFrameCount(NO_TRIM, timing, source),
+    expectedFrames: chunk ? chunk.frames : expectedFrameCount(trim, timing, source),
     encoder,
     device,
     chunk,

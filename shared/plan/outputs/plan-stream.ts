@@ -6,7 +6,7 @@ import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import { lastEnd, leastEnd } from "../source/output-length.ts";
 import { earlyEndNote, fallBackNote, undecodableAudioNote } from "../source/output-tracks.ts";
 import type { AudioTrack, SourceTracks } from "../source/source-tracks.ts";
-import { NO_TRIM } from "../source/trim.ts";
+import type { Trim } from "../source/trim.ts";
 import type { PlannedStream } from "../streams/planned-stream.ts";
 import type { OutputPlan } from "./output-plan.ts";
 import { planStreamParts, type StreamParts } from "./plan-stream-tracks.ts";
@@ -24,7 +24,7 @@ export function planStream(
 
 function assemble(spec: HttpStreamOutput, source: SourceTracks, parts: StreamParts): OutputPlan {
   const { index, dropped = [], audioTracks } = spec;
-  const { videos, audios, thumbnails } = parts;
+  const { videos, audios, thumbnails, trim } = parts;
   const video = videos.length > 0 ? source.video : null;
   const heard = [...new Map(audios.flatMap(({ audio }) => audio).map((track) => [track, track])).keys()];
   const all = [...(video ? [video] : []), ...heard];
@@ -35,21 +35,23 @@ function assemble(spec: HttpStreamOutput, source: SourceTracks, parts: StreamPar
     undecodable ? undecodableAudioNote(undecodable) : parts.note,
     dropped.length > 0 ? droppedNote(dropped) : null,
     fallBackNote(all),
-    video ? earlyEndNote(NO_TRIM, video, heard[0]) : null,
+    video ? earlyEndNote(trim, video, heard[0]) : null,
   ].filter((note) => note !== null);
   return {
     branches: [...videos, ...(thumbnails ? [thumbnails] : [])].map(({ branch }) => branch),
     argv: [...videos, ...audios, ...(thumbnails ? [thumbnails] : [])].flatMap(({ argv }) => argv),
     expectedFrames: videos[0]?.expectedFrames ?? null,
     ...partsOf(audios),
-    endMs: lastEnd(NO_TRIM, all),
+    endMs: lastEnd(trim, all),
+    startMs: trim.startMs,
+    seekMs: trim.seekMs,
     needs: [...videos, ...audios, ...(thumbnails ? [thumbnails] : [])].flatMap(({ needs }) => needs),
     planned: {
       output: index,
       files: [],
       tracks: [
-        ...(video ? [{ kind: "video" as const, endMs: leastEnd(NO_TRIM, video, all.length === 1) }] : []),
-        ...(heard.length > 0 ? [{ kind: "audio" as const, endMs: shortestEnd(heard, all.length === 1) }] : []),
+        ...(video ? [{ kind: "video" as const, endMs: leastEnd(trim, video, all.length === 1) }] : []),
+        ...(heard.length > 0 ? [{ kind: "audio" as const, endMs: shortestEnd(trim, heard, all.length === 1) }] : []),
       ],
       ...(notes.length > 0 ? { note: notes.join(" ") } : {}),
       encoder: [...new Set(encoders)].join(", "),
@@ -68,8 +70,8 @@ function partsOf(audios: StreamParts["audios"]): Pick<OutputPlan, "graphs" | "in
 }
 
 /** Earliest end of all audio tracks; null if one of them is not certain. */
-function shortestEnd(tracks: readonly AudioTrack[], isAlone: boolean): number | null {
-  const ends = tracks.map((track) => leastEnd(NO_TRIM, track, isAlone));
+function shortestEnd(trim: Trim, tracks: readonly AudioTrack[], isAlone: boolean): number | null {
+  const ends = tracks.map((track) => leastEnd(trim, track, isAlone));
   const certain = ends.filter((end) => end !== null);
   return certain.length < ends.length ? null : Math.min(...certain);
 }

@@ -9,9 +9,12 @@ import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import type { CommandPart } from "../command/planned-run.ts";
 import { audioArguments, type EncodedAudio, loudnessOf } from "../encoders/audio-encoders.ts";
 import { audioEncoderNeed, chooseAudioEncoder, encoderFailure } from "../encoders/choose-encoder.ts";
+import { isOutside } from "../source/output-tracks.ts";
 import { selectAudio } from "../source/select-audio.ts";
 import type { AudioTrack, SourceTracks } from "../source/source-tracks.ts";
+import { type Trim, trimArguments } from "../source/trim.ts";
 import type { StreamTrack } from "../streams/planned-stream.ts";
+import { streamTrim } from "../streams/stream-clip.ts";
 import { streamArguments, streamFiles } from "../streams/stream-muxers.ts";
 import { fitsMpegTs, hasFragments, hasMpegTs, type StreamVariants, variantsFor } from "../streams/stream-variants.ts";
 import { mapAudio } from "./map-audio.ts";
@@ -44,16 +47,19 @@ export type StreamSource = {
   readonly note: string | null;
 };
 
-/** Chooses the audio tracks of a stream. Audio that cannot be decoded counts as missing. */
-export function streamSource({ audioTracks }: HttpStreamOutput, source: SourceTracks): Result<StreamSource> {
+/** Chooses the audio tracks of a stream. Audio that cannot be decoded counts as missing, and audio outside of the clip, too. */
+export function streamSource(spec: HttpStreamOutput, source: SourceTracks): Result<StreamSource> {
+  const { audioTracks } = spec;
+  const trim = streamTrim(spec, source);
   if (!audioTracks) {
-    const audio = source.audio?.undecodable ? null : source.audio;
+    const audio = source.audio?.undecodable || isOutside(trim, source.audio) ? null : source.audio;
     const tracks = audio ? [{ track: audio, traits: null, format: null }] : [];
     return ok({ source: { ...source, audio }, tracks, note: null });
   }
   const selected = selectAudio(audioTracks, source, () => false);
   if (!selected.ok) return selected;
-  const { tracks, note } = selected.value;
+  const { note } = selected.value;
+  const tracks = selected.value.tracks.filter(({ track }) => !isOutside(trim, track));
   const audio = tracks.find(({ traits }) => traits.isDefault)?.track ?? null;
   const all = tracks.map(({ format, ...track }) => ({ ...track, format: format && encoded(format) }));
   return ok({ source: { ...source, audio }, tracks: all, note });
@@ -84,6 +90,7 @@ export type StreamAudioRequest = {
   readonly capabilities: FfmpegCapabilities;
   readonly chunked?: boolean;
   readonly tracks: readonly StreamAudio[];
+  readonly trim: Trim;
 };
 
 /** `starts`: for each encoding of the variants, the index of the part with which players start. */
@@ -140,7 +147,7 @@ type PlannedEncoding = {
 };
 
 function audioPart(
-  { spec, chunked }: StreamAudioRequest,
+  { spec, chunked, trim }: StreamAudioRequest,
   { track, traits }: StreamAudio,
   { name, group, at, encoding, encoder, isSegmented }: PlannedEncoding,
 ): AudioPart {
@@ -149,7 +156,7 @@ function audioPart(
     ? streamAudioArguments(chunkFile(spec.index, name))
     : streamArguments(files, "audio", spec.segmentDurationMs);
   const loudness = loudnessOf(spec.loudness, traits && at + 1);
-  const options = audioArguments(encoder, { spec: encoding, ...STREAM_AUDIO, track, loudness });
+  const options = audioArguments(encoder, { spec: encoding, ...STREAM_AUDIO, track, seekMs: trim.seekMs, loudness });
   const { map, argv, graphs, inputs } = mapAudio(track, options, `a${spec.index}${name.replaceAll("-", "_")}`);
   return {
     track: {
@@ -160,7 +167,7 @@ function audioPart(
       ...(traits ? { audio: { ...traits, number: at + 1, groups: [group] } } : knownLanguage(track)),
     },
     audio: [track],
-    argv: [...map, ...argv, ...file],
+    argv: [...map, ...argv, ...trimArguments(trim), ...file],
     ...(graphs.length > 0 ? { graphs } : {}),
     ...(inputs.length > 0 ? { inputs } : {}),
     encoder,

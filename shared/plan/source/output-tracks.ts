@@ -34,12 +34,12 @@ export function audioTrack(
   trim: Trim,
   { audio }: SourceTracks,
 ): AudioTrack | null {
-  const isMissing = (audio !== null && isOutside(trim, audio)) || isUndecodableAudio(spec, audio);
+  const isMissing = isOutside(trim, audio) || isUndecodableAudio(spec, audio);
   return spec.audio && !(isMissing && spec.video) ? audio : null;
 }
 
-const isOutside = (trim: Trim, track: AudioTrack): boolean =>
-  (trim.endMs !== null && track.startMs >= trim.endMs) || startsBeyondEnd(trim, track);
+export const isOutside = (trim: Trim, track: AudioTrack | null): boolean =>
+  track !== null && ((trim.endMs !== null && track.startMs >= trim.endMs) || startsBeyondEnd(trim, track));
 
 /** A track of an output, with its own format. `traits`: null without the parameter `audio`. */
 export type OutputAudio = {

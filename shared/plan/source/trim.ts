@@ -1,4 +1,5 @@
 // Trims outputs: exactly to the frame, with video and audio in sync, and without decoding everything before an offset.
+import type { Clip } from "../../job/clip.ts";
 import type { VideoOutput } from "../../job/output-spec.ts";
 import { INDEXED_DEMUXERS } from "../../media/demuxers.ts";
 import { fraction } from "../../media/media-probe.ts";
@@ -48,16 +49,27 @@ const FILTERED_BEFORE_MS = 1000;
  * The part of the source that an output shows. The first frame of the output is its first frame at or after the offset.
  * From there on, it has the same frames as an untrimmed output.
  */
-export function trimOf({ offsetMs, durationMs, video, burn }: VideoOutput, source: SourceTracks): Trim {
+export function trimOf({ offsetMs, durationMs, video, burn, clip }: Trimmed, source: SourceTracks): Trim {
   const track = source.video;
   if (offsetMs === 0) return { seekMs: 0, startMs: 0, endMs: durationMs };
   const grid = video && track ? gridOf(video.fps, track) : null;
   const startMs = grid ? onGrid(offsetMs, grid) : offsetMs;
+  const clipEndMs = (clip?.endMs ?? Number.POSITIVE_INFINITY) - (grid ? TOLERANCE_MS : 0);
   return {
     seekMs: seekPoint(offsetMs, prerollOf(source), { fps: video?.fps ?? null, unit: burn ? 10 : 1 }),
     startMs,
-    endMs: durationMs === null ? null : startMs + durationMs,
+    endMs: durationMs === null ? null : Math.min(startMs + durationMs, clipEndMs),
   };
+}
+
+type Trimmed = Pick<VideoOutput, "offsetMs" | "durationMs" | "clip" | "burn"> & {
+  readonly video: { readonly fps: string | null } | null;
+};
+
+/** Start of a clip for outputs without an `offset`: at a frame if the rate is constant. In ms of the source. */
+export function clipStart({ startMs }: Clip, track: VideoTrack, fps: string | null = null): number {
+  const grid = gridOf(fps, track);
+  return startMs === 0 || !grid ? startMs : onGrid(startMs, grid) + TOLERANCE_MS;
 }
 
 /** Options of the output: `-ss` and `-t` trim every stream at the same time, audio to the sample. */

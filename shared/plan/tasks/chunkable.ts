@@ -121,6 +121,7 @@ function audioReason(
 
 function streamReason(spec: HttpStreamOutput, source: SourceTracks): string | null {
   if (!source.video || spec.variants.every(({ video }) => video === null)) return "it has no video";
+  if (spec.clip) return "it is trimmed";
   if (source.video.isSparse) return "its frames are shown for so long that segments need repeated frames";
   if (chunkGridMs([spec]) !== null) return null;
   return "there is no chunk length that is a multiple of its segments and of its keyframe distance";

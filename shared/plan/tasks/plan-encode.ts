@@ -2,7 +2,7 @@
 import { assertNever, type Failure } from "../../errors.ts";
 import type { OutputSpec, TextOutput } from "../../job/output-spec.ts";
 import type { MediaProbe } from "../../media/media-probe.ts";
-import { ok, type Result } from "../../result.ts";
+import { err, ok, type Result } from "../../result.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import { seconds } from "../command/opening-arguments.ts";
 import type { CommandPart } from "../command/planned-run.ts";
@@ -13,6 +13,7 @@ import { planImages } from "../outputs/plan-images.ts";
 import { planStream } from "../outputs/plan-stream.ts";
 import { planRun, type RunInputs, seekInputs } from "../runs/plan-run.ts";
 import { progressTicks } from "../runs/progress.ts";
+import { clipFailure, clipNote } from "../source/clip-end.ts";
 import { UNPACKING } from "../source/copy-tracks.ts";
 import { type AudioFile, chooseTracks, type SourceTracks } from "../source/source-tracks.ts";
 import { decodedTimes } from "../thumbnails/decoded-times.ts";
@@ -65,12 +66,28 @@ export function planEncode(request: EncodeRequest): EncodePlan {
   return { commands: [...commandsOf(first, source), ...commandsOf(others, source)], failures };
 }
 
-/** Plans a single output. */
+/** Plans a single output, with a note if its clip ends after the source. Fails if the clip starts there. */
 export function planOutput(
   spec: OutputSpec,
   tracks: SourceTracks,
   capabilities: FfmpegCapabilities,
   uploadsEarly = false,
+): Result<OutputPlan> {
+  const beyond = clipFailure(spec.clip, tracks);
+  if (beyond) return err(beyond);
+  const plan = planKind(spec, tracks, capabilities, uploadsEarly);
+  const late = clipNote(spec.clip, tracks);
+  if (!plan.ok || late === null) return plan;
+  const { planned } = plan.value;
+  const note = [planned.note, late].filter((sentence) => sentence !== undefined).join(" ");
+  return ok({ ...plan.value, planned: { ...planned, note } });
+}
+
+function planKind(
+  spec: OutputSpec,
+  tracks: SourceTracks,
+  capabilities: FfmpegCapabilities,
+  uploadsEarly: boolean,
 ): Result<OutputPlan> {
   switch (spec.type) {
     case "video":

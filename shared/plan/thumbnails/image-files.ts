@@ -3,7 +3,8 @@ import { frameCount, imageFileCount } from "../../job/output-files.ts";
 import type { ImageOutput } from "../../job/output-spec.ts";
 import type { MediaProbe } from "../../media/media-probe.ts";
 import { chooseTracks } from "../source/source-tracks.ts";
-import { chooseTimestamps, countTimestamps } from "./thumbnail-timestamps.ts";
+import { outputTimestamps } from "./output-timestamps.ts";
+import { countTimestamps } from "./thumbnail-timestamps.ts";
 
 export type ImageFileCount = {
   /** Frames taken from the source. An animated scene counts as a single frame. */
@@ -21,8 +22,8 @@ export function countImageFiles(output: ImageOutput, probe: MediaProbe | null): 
   return { frames, files };
 }
 
-function countFrames({ selection, sprite }: ImageOutput, probe: MediaProbe): number | null {
+function countFrames(output: ImageOutput, probe: MediaProbe): number | null {
   const { video } = chooseTracks(probe);
-  const intervals = video && chooseTimestamps(selection, video, sprite !== null);
+  const intervals = video && outputTimestamps(output, video);
   return intervals?.ok ? countTimestamps(intervals.value) : null;
 }

@@ -4,6 +4,7 @@ import type { DryRunPlan } from "#shared/api/job-responses.ts";
 import { assertNever } from "#shared/errors.ts";
 import { printFormat } from "#shared/format/print-format.ts";
 import type { JobId } from "#shared/ids.ts";
+import { clipLength } from "#shared/job/clip.ts";
 import { publicUrl } from "#shared/job/metadata.ts";
 import { objectName } from "#shared/job/object-name.ts";
 import { playlistsOf } from "#shared/job/output-files.ts";
@@ -142,6 +143,7 @@ function sizesOf(
 ): Pick<DryRunPlan["outputs"][number], "renditions" | "expected_size"> {
   if (planned && spec.type === "video") return fileSize(spec, planned, source, seconds);
   const { stream } = planned ?? {};
+  const shownSeconds = (clipLength(spec.clip, seconds * 1000) ?? 0) / 1000;
   if (!stream || spec.type !== "httpstream") return {};
   const tracks = new Map(stream.tracks.map((track) => [track.name, track]));
   const chosen = variantsFor(spec, source);
@@ -161,11 +163,11 @@ function sizesOf(
       variant: chosen.variants[at]?.requested ?? at,
       ...sizeOf(
         members.flatMap(({ name }) => rates.get(name) ?? []),
-        seconds,
+        shownSeconds,
       ),
     };
   });
-  return { renditions, ...sizeOf([...rates.values()].flat(), seconds) };
+  return { renditions, ...sizeOf([...rates.values()].flat(), shownSeconds) };
 }
 
 /** A specification with the field names of the API. Its URLs have no user, password and query. */

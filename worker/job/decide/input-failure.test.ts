@@ -118,6 +118,7 @@ type InputCode = Exclude<Extract<keyof typeof ERRORS, `input_${string}`>, "input
 /** The part of a job that each failure ends while outputs are made. */
 const ENDS: Readonly<Record<InputCode | "input_http_404", "input" | "output">> = {
   input_address_not_allowed: "input",
+  input_clip_beyond_end: "input",
   input_not_media: "input",
   input_too_large: "input",
   input_host_not_found: "input",

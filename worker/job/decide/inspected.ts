@@ -6,6 +6,8 @@ import type { Failure } from "#shared/errors.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
+import { clipFailure } from "#shared/plan/source/clip-end.ts";
+import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import { type EncodePlan, planEncode } from "#shared/plan/tasks/plan-encode.ts";
 import { countImageFiles } from "#shared/plan/thumbnails/image-files.ts";
 import { pathConflicts } from "#shared/request/outputs/unique-outputs.ts";
@@ -24,6 +26,7 @@ import {
 } from "../state/job-moves.ts";
 import type { JobState } from "../state/job-state.ts";
 import { newTask } from "../state/task-state.ts";
+import { failInput } from "./input-failure.ts";
 import { endIfDone, failOutput, recordEvent } from "./job-ending.ts";
 
 /** Takes a node's report on the source. */
@@ -34,6 +37,8 @@ export function completeInspect(state: JobState, reported: MediaProbe, inspected
   const finished = state.spec.outputs.filter(({ index }) => state.outputs[index]?.phase === "done");
   let next = moveTaskTo(state, task.id, "finish");
   next = sourceAt({ ...next, input: { ...next.input, probe } }, task.lease);
+  const beyond = clipFailure(state.spec.outputs[0]?.clip, chooseTracks(probe));
+  if (beyond) return endIfDone(bumpVersion(failInput(next, beyond, now)), now);
   next = recordEvent(moveInputTo(next, "transferred"), "input.transferred", null, now);
   const requested = waiting.filter((spec) => isWanted(spec, probe));
   const skipped = waiting.filter((spec) => !requested.includes(spec));
@@ -91,7 +96,7 @@ function planFailures(outputs: readonly OutputSpec[], probe: MediaProbe): Encode
 const indicesOf = (specs: readonly OutputSpec[]): number[] => specs.map(({ index }) => index);
 
 /** True if an output's condition holds; it was validated when the job was created. */
-export function isWanted({ condition }: OutputSpec, probe: MediaProbe): boolean {
+export function isWanted({ condition, clip }: OutputSpec, probe: MediaProbe): boolean {
   const parsed = condition === null ? null : parseCondition(condition, isConditionVariable);
-  return !parsed?.ok || holds(parsed.value, inputVariables(probe));
+  return !parsed?.ok || holds(parsed.value, inputVariables(probe, clip));
 }

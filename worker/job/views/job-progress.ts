@@ -2,6 +2,7 @@
 
 import { assertNever } from "#shared/errors.ts";
 import type { VideoFormat } from "#shared/format/format-spec.ts";
+import { clipLength } from "#shared/job/clip.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import { isTerminalOutput } from "#shared/job/output-status.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
@@ -68,7 +69,7 @@ function taskFraction(task: TaskState): number {
 /** Work of an output, in arbitrary units: frames × pixels, so seconds × pixels at the source's rate. */
 function outputWeight(spec: OutputSpec, output: OutputState | undefined, probe: MediaProbe | null): number {
   const facts = probe && sourceFacts(probe);
-  const seconds = (facts?.durationMs ?? 1000) / 1000;
+  const seconds = (clipLength(spec.clip, facts?.durationMs ?? null) ?? 1000) / 1000;
   const fullWidth = facts?.video?.displayWidth ?? 1;
   const fullHeight = facts?.video?.displayHeight ?? 1;
   const pixels = (size: { width: number | null; height: number | null }): number => {

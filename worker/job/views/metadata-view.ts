@@ -2,6 +2,7 @@
 
 import * as z from "zod";
 import type { Failure } from "#shared/errors.ts";
+import { clipLength } from "#shared/job/clip.ts";
 import { contractMetadata, type HttpStreamMetadata, type OutputMetadata, SOURCE_NAMES } from "#shared/job/metadata.ts";
 import type { PayloadMetadata } from "#shared/job/notification.ts";
 import { playlistsOf } from "#shared/job/output-files.ts";
@@ -9,6 +10,7 @@ import type { HttpStreamOutput, OutputSpec } from "#shared/job/output-spec.ts";
 import { type QualityMetadata, withoutSeries } from "#shared/job/quality.ts";
 import type { TargetMetadata } from "#shared/job/quality-target.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
+import { sourceFacts } from "#shared/media/source-facts.ts";
 import type { StreamProbes } from "#shared/protocol/reports.ts";
 import { err, ok, type Result } from "#shared/result.ts";
 import type { JobSpec } from "../../rpc/job-spec.ts";
@@ -19,8 +21,17 @@ import { ultrafastReceipt } from "./chunk-view.ts";
 import { fileUrl } from "./job-view.ts";
 
 /** The input's metadata as clients see it, or null while it is unknown. */
-export const inputMetadata = (state: JobState): MediaProbe | null =>
-  state.input.probe && contractMetadata(state.input.probe, shownSourceUrl(state.spec.input));
+export function inputMetadata({ input: { probe }, spec }: JobState): InputMetadata | null {
+  if (!probe) return null;
+  const clip = spec.outputs[0]?.clip;
+  const { durationMs } = sourceFacts(probe);
+  const lengthMs = clipLength(clip, durationMs);
+  const shown = clip && lengthMs !== null && { start: clip.startMs / 1000, end: (clip.startMs + lengthMs) / 1000 };
+  return { ...contractMetadata(probe, shownSourceUrl(spec.input)), ...(shown ? { clip: shown } : {}) };
+}
+
+/** `clip`: the part that the job encodes, in seconds of the input. */
+type InputMetadata = MediaProbe & { readonly clip?: { readonly start: number; readonly end: number } };
 
 /** An output's metadata as clients see it, or null when it has none. */
 export function outputMetadata(state: JobState, index: number): OutputMetadata | null {
