@@ -124,8 +124,9 @@ describe("a job", () => {
 
   it("names a template and its variables, and adds no sections of its own", () => {
     const options = { template: "web@3", var: ["id=a=b", "empty="], priority: "5" };
-    expect(job(options, LOCAL)).toEqual({
+    expect(job({ ...options, start: "12.5" }, LOCAL)).toEqual({
       prefix: "",
+      clip: { start: "12.5" },
       sections: { template: "web@3", vars: { id: "a=b", empty: "" }, settings: { priority: "5" } },
     });
     expect(job({ template: "web", to: ["mp4"] }).sections).toMatchObject({ outputs: { mp4: { path: "video.mp4" } } });

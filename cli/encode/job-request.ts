@@ -53,7 +53,15 @@ export type BuildOptions = {
 type Sections = JobFile & { readonly template?: string; readonly vars?: Readonly<Record<string, string>> };
 
 /** Local files drop `prefix` from the paths of outputs. */
-export type BuiltJob = { readonly sections: Sections; readonly prefix: string };
+export type BuiltJob = { readonly sections: Sections; readonly prefix: string; readonly clip?: ClipTexts };
+
+/** Members of `input` by the options `--start` and `--end`. The service accepts text for numbers. */
+type ClipTexts = { readonly start?: string; readonly end?: string };
+
+function clipOf(options: Options): ClipTexts {
+  const [start, end] = [textOption(options, "start"), textOption(options, "end")];
+  return { ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }) };
+}
 
 /** Throws a usage error if the job has no outputs or a file is not valid. */
 export function buildJob({ options, name, local, folder }: BuildOptions): BuiltJob {
@@ -82,14 +90,16 @@ export function buildJob({ options, name, local, folder }: BuildOptions): BuiltJ
   const settings = settingsOf(options, job);
   const tags = tagsOf(options, job);
   const vars = varsOf(options, template);
+  const clip = clipOf(options);
   if (template !== undefined) {
     // The service takes the other sections from the template.
     const ownSections = { ...job, storage: ownStorage, notification, settings, tags };
     const sections = { ...ownSections, ...(Object.keys(outputs).length > 0 ? { outputs } : {}), template, vars };
-    return { prefix, sections: withoutUndefined(sections) };
+    return { prefix, clip, sections: withoutUndefined(sections) };
   }
   return {
     prefix,
+    clip,
     sections: {
       ...(job.input ? { input: job.input } : {}),
       storage: ownStorage ?? (local ? localStorage(local) : { service: "coconut" }),
@@ -155,7 +165,10 @@ const localStorage = ({ s3 }: LocalStack): Record<string, unknown> => ({
 });
 
 /** Returns the whole request. The cast is safe: people wrote parts of the request, and the service validates it. */
-export const withInput = ({ sections }: BuiltJob, input: object): JobRequest => ({ ...sections, input }) as JobRequest;
+export function withInput({ sections, clip }: BuiltJob, input: object): JobRequest {
+  const clipped: object = { ...input, ...clip };
+  return { ...sections, input: clipped } as JobRequest;
+}
 
 /** The `input` of a file before its upload: plans do not depend on the location of the source. */
 export const UPLOADED_LATER = { url: "https://source.example.com/source" };

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { fraction, MediaProbe, type ProbedStream, rotationOf } from "#shared/media/media-probe.ts";
 import { shellCommand } from "#shared/shell-quote.ts";
-import type { AssumedSource, Copra, DryRunPlan, JobRequest } from "../../client/index.ts";
+import type { AssumedSource, Copra, DryRunPlan, JobRequest, NewProbe } from "../../client/index.ts";
 import { clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
 import type { Env } from "../connection/folders.ts";
@@ -73,7 +73,9 @@ async function probeRemote(
   { input, settings }: JobRequest,
 ): Promise<AssumedSource | null> {
   const { queue, require } = settings ?? {};
-  const request = { input, settings: { queue, require } };
+  // Probes read the whole source.
+  const { start: _start, end: _end, ...source } = input as Readonly<Record<string, unknown>>;
+  const request = { input: source, settings: { queue, require } } as NewProbe;
   const { id, status, error } = await copra.probes.create(request, { signal, waitSeconds: PROBE_WAIT_S });
   if (status === "completed") return { probe: id };
   const why = error === undefined ? `No node has read it within ${PROBE_WAIT_S} s` : printable(error);

@@ -21,6 +21,8 @@ const REQUEST: readonly OptionSpec[] = [
     description: 'Header for the host of the source\'s URL, such as "Authorization: Bearer …"',
     repeat: true,
   },
+  { flags: "--start <seconds>", description: "Start of the part of the source to encode" },
+  { flags: "--end <seconds>", description: "End of the part of the source to encode" },
   { flags: "-f, --file <job.json>", description: "The job, or a part of it; - is standard input", complete: "file" },
   {
     flags: "--storage <name>",
@@ -86,6 +88,7 @@ export const ENCODE_COMMANDS: readonly CommandSpec[] = [
       "copra encode video.mov --to mp4:720p --to hls -o out",
       "copra encode https://example.com/video.mov --to mp4:1080p --storage bucket.json",
       "copra encode folder:media/in/video.mov --to mp4:1080p --storage folder:media/out",
+      "copra encode talk.mov --start 12.5 --end 3600 --to mp4:720p",
       "copra encode -f job.json --json",
       "copra encode video.mov --template web --var id=42",
       "copra encode --watch inbox --to mp4:720p -o done",

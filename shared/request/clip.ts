@@ -4,10 +4,14 @@ import type { Clip } from "../job/clip.ts";
 import type { OutputSpec, VideoOutput } from "../job/output-spec.ts";
 import type { SubtitleSpec } from "../job/subtitles.ts";
 import { ok, type Result } from "../result.ts";
-import { seconds } from "./outputs/output-params.ts";
 import { invalid, parseSection } from "./parse-section.ts";
 
-const time = seconds.min(0, "must be 0 or more").optional();
+const MAX_SECONDS = 1_000_000;
+const time = z
+  .number("must be a number of seconds")
+  .min(0, "must be 0 or more")
+  .max(MAX_SECONDS, `must be at most ${MAX_SECONDS}`)
+  .optional();
 
 export const clipFields = {
   start: time.clone().describe("Start of the part of the file to encode, in seconds; 0 by default"),

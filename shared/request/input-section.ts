@@ -5,6 +5,7 @@ import { publicUrl } from "../job/metadata.ts";
 import { type AllowPrivate, checkUrl } from "../network/address-policy.ts";
 import { ok, type Result } from "../result.ts";
 import { strictObject, unknownField } from "../strict-object.ts";
+import { clipFields } from "./clip.ts";
 import { invalid, isObject } from "./parse-section.ts";
 import { MAX_HEADER_CHARS, MAX_HEADERS, parseSourceHeaders } from "./source-headers.ts";
 import { azureInput } from "./storage/azure.ts";
@@ -73,8 +74,12 @@ const UploadBody = strictObject({
   upload: z.string().describe("The id of a completed upload of the account"),
 }).describe("A file that was uploaded to the service");
 
-/** The section of a request. */
-export const InputBody = z.union([UrlBody, UploadBody, ...[...SERVICES.values()].map(({ body }) => body)]);
+/** The section of a job request. Probes have no `start` and `end`. */
+export const InputBody = z.union(
+  [UrlBody, UploadBody, ...[...SERVICES.values()].map(({ body }) => body)].map((body) =>
+    body.extend(clipFields).describe(body.description ?? ""),
+  ),
+);
 
 /** Parses the `input` section: a URL, an upload, or an object in a bucket. */
 export function parseInput(value: unknown, allow: AllowPrivate): Result<ParsedInput> {

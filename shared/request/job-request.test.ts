@@ -39,6 +39,48 @@ describe("parseJobRequest", () => {
     expect(JSON.stringify(parsed.ok && parsed.value.storage)).not.toContain("secret");
   });
 
+  const CLIP = { ...BODY.input, start: "12.5", end: 3600 };
+  const url = "https://example.com/a.vtt";
+
+  it("gives every output the clip, and moves the files at its URLs there", () => {
+    const outputs = {
+      "mp4:720p": { path: "a.mp4", offset: 1, burn: { url }, audio: [{ url, offset: 0.5 }, { from: 1 }] },
+      httpstream: { hls: { path: "h" }, subtitles: [{ url, language: "en", name: "English" }, { from: 1 }] },
+      vtt: { path: "a.vtt", from: 1 },
+      jpg: { path: "a.jpg" },
+    };
+    const clip = { startMs: 12_500, endMs: 3_600_000 };
+    const [video, stream, text, image] = [
+      {
+        offsetMs: 13_500,
+        durationMs: 3_586_500,
+        burn: { shiftMs: 12_500 },
+        audioTracks: [{ offsetMs: 13_000 }, { offsetMs: 0 }],
+      },
+      { subtitles: [{ shiftMs: 12_500 }, { from: 1 }] },
+      { text: { from: 1 } },
+      {},
+    ];
+    const parsed = parseJobRequest({ ...BODY, input: CLIP, outputs }, "none");
+    expect(parsed).toMatchObject({
+      ok: true,
+      value: { outputs: [video, stream, text, image].map((output) => ({ ...output, clip })) },
+    });
+  });
+
+  it.each<[format: string, params: object, text: string]>([
+    ["mp4", { offset: 3587.5 }, "`outputs.mp4` has an `offset` that is not before the end of the clip"],
+    ["mp4:copy", { audio: [{ url }] }, "`outputs.mp4:copy` is a copy, which starts at a keyframe"],
+    ["mkv:copy", { subtitles: "all" }, "`outputs.mkv:copy` is a copy, which starts at a keyframe"],
+    ["mp4::copy", { audio: [{ url }] }, "`outputs.mp4::copy` copies audio of a `url`"],
+  ])("rejects a clip for %s with %j", (format, params, text) => {
+    const parsed = parseJobRequest({ ...BODY, input: CLIP, outputs: { [format]: { path: "a", ...params } } }, "none");
+    expect(parsed).toEqual({
+      ok: false,
+      error: { code: "output_param_not_valid", message: expect.stringContaining(text) },
+    });
+  });
+
   it("separates the keys of streams from their outputs", () => {
     const key = "00112233445566778899aabbccddeeff";
     const stream = (path: string, encryption?: object) => ({ path, hls: { path: "h" }, encryption });

@@ -5,6 +5,7 @@ import type { OutputSpec } from "../job/output-spec.ts";
 import { type Tags, TagsBody } from "../job/tags.ts";
 import type { AllowPrivate } from "../network/address-policy.ts";
 import { ok, type Result } from "../result.ts";
+import { parseClip, withClip } from "./clip.ts";
 import { parseInput, type RequestedInput } from "./input-section.ts";
 import { suggestSection } from "./misnamed-section.ts";
 import { type NotificationSpec, parseReceivers } from "./notification-section.ts";
@@ -60,8 +61,11 @@ export function parseJobRequest(body: unknown, allow: AllowPrivate): Result<JobR
     const field = nonUnicodeField(section, body[section]);
     if (field !== null) return invalid(code, `\`${field}\` ${UNICODE_RULE}`);
   }
-  const input = parseInput(body.input, allow);
+  const { start, end, ...source } = isObject(body.input) ? body.input : {};
+  const input = parseInput(isObject(body.input) ? source : body.input, allow);
   if (!input.ok) return input;
+  const clip = parseClip(start, end);
+  if (!clip.ok) return clip;
   const storage = suggestSection(parseStorage(body.storage, allow), "storage", body);
   if (!storage.ok) return storage;
   const outputs = suggestSection(parseOutputs(body.outputs, allow), "outputs", body);
@@ -75,7 +79,9 @@ export function parseJobRequest(body: unknown, allow: AllowPrivate): Result<JobR
   const { first, more } = receivers.value;
   const settings = parseSettings(body.settings);
   if (!settings.ok) return settings;
-  const measured = withQualityReport(outputs.value, settings.value);
+  const clipped = withClip(outputs.value, clip.value);
+  if (!clipped.ok) return clipped;
+  const measured = withQualityReport(clipped.value, settings.value);
   if (!measured.ok) return measured;
   const tags = parseTags(body.tags);
   if (!tags.ok) return tags;

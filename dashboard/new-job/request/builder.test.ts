@@ -34,6 +34,8 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   if: among("{{ input.width }} >= 1280", "not {{ input.is_audio_only }}"),
   offset: among(0, 1.5, 60),
   duration: among(1, 90.5),
+  start: among(0, 1.5),
+  end: among(90.5, 3600),
   "watermark.url": among("https://example.com/logo.png"),
   "burn.url": among("https://example.com/en.vtt"),
   number: among(1, 5, 100),

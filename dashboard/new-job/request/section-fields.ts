@@ -25,6 +25,10 @@ const PLACE: readonly FieldText[] = [
   { member: "credentials.session_token", label: "Session token", type: "secret", help: "Of temporary keys" },
   { member: "force_path_style", label: "Bucket in the path of URLs" },
 ];
+const PART: readonly FieldText[] = [
+  { member: "start", label: "Start at", example: "12.5", help: "Seconds of the file" },
+  { member: "end", label: "End at", example: "3600", help: "Seconds of the file" },
+];
 const OBJECTS: readonly FieldText[] = [
   { member: "path", label: "Folder", example: "videos", help: "Contains all outputs", first: true },
   { member: "acl", label: "ACL", example: "public-read" },
@@ -83,7 +87,11 @@ export const STORAGES = services(
 export const SOURCES = services({ url: "A URL", ...BUCKETS }, FIELDS.sources, [
   ...PLACE,
   { member: "path", label: "Path of the file", example: "in/video.mov" },
+  ...PART,
 ]);
+
+/** The part of a source that is encoded. */
+export const CLIP = withSchema(PART, FIELDS.sources.upload);
 
 export const NOTIFICATIONS = services(
   { none: "None", http: "Webhook", sns: "Amazon SNS" },

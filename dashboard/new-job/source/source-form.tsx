@@ -5,7 +5,7 @@ import { bytes, timecode } from "../../core/format.ts";
 import { frameRateOf } from "../../core/frame-rate.ts";
 import { Fields } from "../form/fields.tsx";
 import { isObject, withValue } from "../request/edit.ts";
-import { SOURCES } from "../request/section-fields.ts";
+import { CLIP, SOURCES } from "../request/section-fields.ts";
 import type { Json } from "../secrets.ts";
 import { UploadField } from "./upload-field.tsx";
 import type { Probing } from "./use-probe.ts";
@@ -51,7 +51,15 @@ export function SourceForm({
         </select>
       </div>
       {kind === "upload" ? (
-        <UploadField upload={upload} id={typeof section.upload === "string" ? section.upload : ""} />
+        <>
+          <UploadField upload={upload} id={typeof section.upload === "string" ? section.upload : ""} />
+          <Fields
+            fields={CLIP}
+            name="input"
+            section={section}
+            change={(path, value) => set(withValue(section, path, value))}
+          />
+        </>
       ) : (
         <Fields
           fields={service?.fields ?? []}

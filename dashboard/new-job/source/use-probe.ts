@@ -15,6 +15,10 @@ export type Probing = {
   readonly read: (() => void) | null;
 };
 
+/** Probes read the whole source. */
+const wholeInput = (input: unknown): unknown =>
+  isObject(input) ? { ...input, start: undefined, end: undefined } : input;
+
 type State = Pick<Probing, "isReading" | "probe" | "error">;
 const NONE: State = { isReading: false, probe: null, error: null };
 
@@ -28,7 +32,7 @@ export function useProbe(request: Json, uploadKind: string): Probing {
     ? uploadKind === "done" && textAt(input, ["upload"]) !== ""
     : missingIn(request).every(({ field }) => !field.startsWith("input."));
   const { queue, require } = isObject(settings) ? settings : {};
-  const body = JSON.stringify({ input, settings: { queue, require } });
+  const body = JSON.stringify({ input: wholeInput(input), settings: { queue, require } });
   const read = (): void => {
     abort.current.abort();
     abort.current = new AbortController();

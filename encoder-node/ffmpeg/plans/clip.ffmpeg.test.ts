@@ -1,4 +1,4 @@
-// Encodes clips of sources, and the same parts of the sources as files that were cut without loss.
+// Encodes clips of sources, and files that were trimmed to the same parts without loss.
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
@@ -18,8 +18,8 @@ type Row = {
   readonly name: string;
   readonly make: string;
   readonly clip: Clip;
-  /** The seconds at which the file is cut: a millisecond before frames of a constant rate. */
-  readonly cut: readonly [from: number, to: number];
+  /** The seconds at which the file is trimmed: a millisecond before frames of a constant rate. */
+  readonly part: readonly [from: number, to: number];
   readonly isAudio?: boolean;
 };
 
@@ -28,44 +28,44 @@ const ROWS: readonly Row[] = [
     name: "25.mov",
     make: `${VIDEO}25:d=45 ${AUDIO}:d=45 ${X264} -c:a pcm_s16le`,
     clip: { startMs: 30_000, endMs: 33_000 },
-    cut: [29.999, 32.999],
+    part: [29.999, 32.999],
   },
   {
     name: "between.mov",
     make: `${VIDEO}25:d=8 ${AUDIO}:d=8 ${X264} -c:a pcm_s16le`,
     clip: { startMs: 2002, endMs: 4000 },
-    cut: [2.039, 3.999],
+    part: [2.039, 3.999],
   },
   {
     name: "ntsc.mov",
     make: `${VIDEO}30000/1001:d=45 ${AUDIO}:d=45 ${X264} -c:a pcm_s16le`,
     clip: { startMs: 30_030, endMs: 33_000 },
-    cut: [30.029, 32.999],
+    part: [30.029, 32.999],
   },
   {
     name: "varying.mov",
     make: `${VIDEO}25:d=8 ${AUDIO}:d=8 ${VARYING} ${X264} -c:a pcm_s16le`,
     clip: { startMs: 2000, endMs: 5010 },
-    cut: [2, 5.01],
+    part: [2, 5.01],
   },
   {
     name: "late.ts",
     make: `${VIDEO}25:d=45 ${AUDIO}:d=45 ${X264} -c:a mp2 -output_ts_offset 36000`,
     clip: { startMs: 40_020, endMs: 43_000 },
     // The encoder makes the audio start 10 ms before the video.
-    cut: [40.049, 42.999],
+    part: [40.049, 42.999],
   },
   {
     name: "late-audio.mov",
     make: `${VIDEO}25:d=6 -itsoffset 0.3 ${AUDIO}:d=5 ${X264} -c:a pcm_s16le`,
     clip: { startMs: 120, endMs: 3000 },
-    cut: [0.119, 2.999],
+    part: [0.119, 2.999],
   },
   {
     name: "audio.m4a",
     make: `${AUDIO}:d=30 -c:a alac`,
     clip: { startMs: 21_234, endMs: 23_456 },
-    cut: [21.234, 23.456],
+    part: [21.234, 23.456],
     isAudio: true,
   },
 ];
@@ -73,21 +73,21 @@ const ROWS: readonly Row[] = [
 const FILE: OutputOptions = { format: "mkv::pcm-s16le:quality=5" };
 const AUDIO_FILE: OutputOptions = { format: "wav" };
 
-/** The source, and the same part of it cut without loss. */
-async function sources({ name, make, cut: [from, to] }: Row): Promise<{ source: string; cut: string }> {
+/** The source, and the same part of it, trimmed without loss. */
+async function sources({ name, make, part: [from, to] }: Row): Promise<{ source: string; part: string }> {
   await makeClip(folder, name, make);
   const source = path.join(folder, name);
   const lossless = "-fps_mode passthrough -c:v ffv1 -c:a pcm_s16le -video_track_timescale 120000";
-  await makeClip(folder, `cut-${name}.mov`, `-copyts -start_at_zero -i ${source} -ss ${from} -to ${to} ${lossless}`);
-  return { source, cut: path.join(folder, `cut-${name}.mov`) };
+  await makeClip(folder, `part-${name}.mov`, `-copyts -start_at_zero -i ${source} -ss ${from} -to ${to} ${lossless}`);
+  return { source, part: path.join(folder, `part-${name}.mov`) };
 }
 
 const hash = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
-test.each(ROWS)("a clip of $name has the frames and samples of the same part cut without loss", async (row) => {
-  const { source, cut } = await sources(row);
+test.each(ROWS)("a clip of $name has the frames and samples of the same part trimmed without loss", async (row) => {
+  const { source, part } = await sources(row);
   const request = row.isAudio ? AUDIO_FILE : FILE;
-  const files = [await encodeOne(source, { ...request, clip: row.clip }), await encodeOne(cut, request)];
+  const files = [await encodeOne(source, { ...request, clip: row.clip }), await encodeOne(part, request)];
   const [samples = new Int16Array(), expected] = await Promise.all(files.map((file) => decodeAudio(file)));
   expect(samples.length).toBeGreaterThan(48_000);
   expect(samples.length).toBe(expected?.length);
@@ -126,24 +126,24 @@ async function runFiles(seen: Set<string>): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(named));
 }
 
-test("streams and images of a clip are, byte for byte, those of the same part cut without loss", async () => {
+test("streams and images of a clip are, byte for byte, made of the same part trimmed without loss", async () => {
   const clip = { startMs: 30_050, endMs: 33_000 };
   const row: Row = {
     name: "stream.mov",
     make: `${VIDEO}30:d=45 ${AUDIO}:d=45 ${X264} -c:a pcm_s16le`,
     clip,
     // The first frame that both rates have.
-    cut: [30 + 1 / 15 - 0.001, 32.999],
+    part: [30 + 1 / 15 - 0.001, 32.999],
   };
   const seen = new Set<string>();
   await runFiles(seen);
-  const { source, cut } = await sources(row);
+  const { source, part } = await sources(row);
   const clipped = await encodeClip(
     source,
     STREAM_AND_IMAGES.map((request) => ({ ...request, clip })),
   );
   const ofClip = await runFiles(seen);
-  const plain = await encodeClip(cut, STREAM_AND_IMAGES);
+  const plain = await encodeClip(part, STREAM_AND_IMAGES);
   expect(ofClip).toEqual(await runFiles(seen));
   expect(Object.keys(ofClip)).toEqual(
     expect.arrayContaining(["0-54p.mp4", "0-36p-00000.ts", "0-audio-48k.mp4", "1-00003.png", "2-00003.png"]),

@@ -76,7 +76,7 @@ it.each([
   }
 });
 
-it("cuts the text of the input to a clip and moves it, but not files at a URL", async () => {
+it("trims the text of the input to a clip and moves it, but not files at a URL", async () => {
   const { origin } = await serve((_, response) => response.end(subRip(SEPARATE)));
   const url = `${origin}/separate.srt`;
   const clip = { startMs: 1500, endMs: 4500 };

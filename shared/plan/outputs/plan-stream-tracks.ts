@@ -15,6 +15,7 @@ import type { HardwareDevice } from "../encoders/hardware.ts";
 import type { EncodedVideo } from "../encoders/video-encode-options.ts";
 import { expectedFrameCount } from "../filters/frame-timing.ts";
 import { heldStill } from "../filters/last-frame.ts";
+import { startsBeyondEnd } from "../source/output-tracks.ts";
 import { sourceFailure } from "../source/source-failures.ts";
 import type { SourceTracks, VideoTrack } from "../source/source-tracks.ts";
 import { type Trim, trimArguments } from "../source/trim.ts";
@@ -73,6 +74,7 @@ export function planStreamParts(request: StreamPartsRequest): Result<StreamParts
     return err(sourceFailure(source.video ? "input_has_no_audio" : "input_has_no_video"));
   }
   const trim = streamTrim(spec, source);
+  if (startsBeyondEnd(trim, source.video)) return err(sourceFailure("offset_beyond_end"));
   const videos = planVideos({ ...request, source, trim }, chosen);
   const audios = planAudios({ ...request, tracks, trim }, chosen);
   const thumbnails =

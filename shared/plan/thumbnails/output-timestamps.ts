@@ -19,12 +19,12 @@ export function clippedLength({ clip }: Pick<ImageOutput, "clip">, track: VideoT
   const fromMs = clipStart(clip, track);
   const startMs = Math.max(0, track.startMs - fromMs);
   const endMs = clipLength({ ...clip, startMs: fromMs }, track.endMs);
-  const isCut =
+  const isTrimmed =
     clip.endMs !== null && track.endMs !== null && clip.endMs < track.endMs && track.lengthFrom !== "estimate";
   return {
     startMs,
     durationMs: endMs === null ? null : Math.max(0, endMs - startMs),
-    lengthFrom: isCut ? "stream" : track.lengthFrom,
+    lengthFrom: isTrimmed ? "stream" : track.lengthFrom,
   };
 }
 

@@ -44,7 +44,7 @@ type Fields<Place> = {
   /** The names of the credentials; S3's names by default. */
   readonly pair?: CredentialPair;
   readonly storage: z.ZodType<Place & OptionFields & { bucket: string; path: string; secure: boolean }>;
-  readonly input: z.ZodType<Place & { bucket: string; key: string }>;
+  readonly input: z.ZodObject & z.ZodType<Place & { bucket: string; key: string }>;
 };
 
 /** Defines a service by its two sections and the location of its buckets. */

@@ -42,7 +42,7 @@ export function storageService<Body>({ body, parseKeys, toStorage }: Definition<
 
 /** A service in the `input` section. */
 export type InputService = {
-  readonly body: z.ZodType;
+  readonly body: z.ZodObject;
   parse(
     value: Record<string, unknown>,
     allow: AllowPrivate,
@@ -50,7 +50,7 @@ export type InputService = {
 };
 
 type InputDefinition<Body> = {
-  readonly body: z.ZodType<Body>;
+  readonly body: z.ZodObject & z.ZodType<Body>;
   readonly parseKeys: (body: Record<string, unknown>) => Result<AccessKeys | null>;
   readonly toObject: (body: Body, allow: AllowPrivate) => Result<RequestedObject>;
 };

@@ -52,6 +52,7 @@ describe("POST /v2/jobs", () => {
   const s3 = (changes: Record<string, unknown>) => ({ storage: storage(changes) });
   const input = (changes: object) => ({ input: changes });
   const hook = (changes: object) => ({ notification: { type: "http", ...changes } });
+  const SOURCE = { url: "http://127.0.0.1/a.mp4" };
   const MANY = Array.from({ length: 31 }, (_, i) => ({ path: `${i}.mp4` }));
   const BOTH_KEYS = /`access_key_id`.*`secret_access_key`/;
   const rejected: Record<string, [what: string, changes: Record<string, unknown>, message: RegExp][]> = {
@@ -60,6 +61,9 @@ describe("POST /v2/jobs", () => {
       ["an input that is not an object", { input: "http://x" }, /'input'/],
       ["an unknown field of input", input({ url: "http://127.0.0.1/", key: "k" }), /`input` has no field `key`/],
       ["an input in a bucket without keys", input({ service: "s3" }), /input\.credentials/],
+      ["a clip that starts before the input", input({ ...SOURCE, start: -1 }), /`input\.start` must be 0 or more/],
+      ["a clip without a length", input({ ...SOURCE, start: 2, end: 2 }), /`input\.end` must be greater than/],
+      ["a clip that ends at no time", input({ ...SOURCE, end: "late" }), /`input\.end` must be a number of seconds/],
     ],
     input_url_not_valid: [
       ["an input without url", input({}), /input\.url/],

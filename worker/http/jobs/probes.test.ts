@@ -120,6 +120,7 @@ it.each([
   [[], "json_not_valid", "The body must be a JSON object"],
   [{}, "input_not_valid", "The job 'input' is not a valid object."],
   [{ input: {} }, "input_url_not_valid", "`input.url` is missing: the http or https URL of the media file"],
+  [{ input: { ...SOURCE, start: 1 } }, "input_not_valid", "`input` has no field `start`"],
   [{ input: { upload: "none" } }, "input_not_valid", "`input.upload`: the account has no upload with this id"],
   [{ input: SOURCE, outputs: {} }, "request_not_valid", "The body has no field `outputs`; allowed: input, settings"],
   [{ input: SOURCE, settings: { queue: "A B" } }, "request_not_valid", "`settings.queue` must have 1 to 32 characters"],

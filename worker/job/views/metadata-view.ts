@@ -26,8 +26,8 @@ export function inputMetadata({ input: { probe }, spec }: JobState): InputMetada
   const clip = spec.outputs[0]?.clip;
   const { durationMs } = sourceFacts(probe);
   const lengthMs = clipLength(clip, durationMs);
-  const shown = clip && lengthMs !== null && { start: clip.startMs / 1000, end: (clip.startMs + lengthMs) / 1000 };
-  return { ...contractMetadata(probe, shownSourceUrl(spec.input)), ...(shown ? { clip: shown } : {}) };
+  const part = clip && lengthMs !== null && { start: clip.startMs / 1000, end: (clip.startMs + lengthMs) / 1000 };
+  return { ...contractMetadata(probe, shownSourceUrl(spec.input)), ...(part ? { clip: part } : {}) };
 }
 
 /** `clip`: the part that the job encodes, in seconds of the input. */
