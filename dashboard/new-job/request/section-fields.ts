@@ -26,8 +26,8 @@ const PLACE: readonly FieldText[] = [
   { member: "force_path_style", label: "Bucket in the path of URLs" },
 ];
 const PART: readonly FieldText[] = [
-  { member: "start", label: "Start at", example: "12.5", help: "Seconds of the file" },
-  { member: "end", label: "End at", example: "3600", help: "Seconds of the file" },
+  { member: "start", label: "Clip from", example: "12.5", help: "Seconds of the file" },
+  { member: "end", label: "Clip to", example: "3600", help: "Seconds of the file" },
 ];
 const OBJECTS: readonly FieldText[] = [
   { member: "path", label: "Folder", example: "videos", help: "Contains all outputs", first: true },

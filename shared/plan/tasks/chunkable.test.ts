@@ -28,6 +28,8 @@ describe("unchunkableReason", () => {
     [{ format: "mp4", params: { subtitles: [{ from: "en" }] } }, "it cannot be made of this input"],
     [{ format: "mp4", params: { burn: { from: 1 } } }, "it cannot be made of this input"],
     [{ format: "mp4", durationMs: 3000 }, "it is trimmed"],
+    [{ format: "mp4", clip: { startMs: 0, endMs: 90_000 } }, "it is trimmed"],
+    [{ format: "httpstream", params: { hls: { path: "h" } }, clip: { startMs: 1000, endMs: null } }, "it is trimmed"],
     [{ format: "asf:h264" }, "chunks cannot be joined in asf"],
     [{ format: "mp4", params: { audio: "all" } }, null],
     [
