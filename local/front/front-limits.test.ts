@@ -184,6 +184,8 @@ it("admits waiting clients in turn, and none beyond its share", async () => {
   for (const client of ["a", "a", "b"]) expect(shares.tryEnter(client)).toBe(true);
   const admitted: string[] = [];
   for (const client of ["a", "a", "c", "b"]) void shares.enter(client, signal).then(() => admitted.push(client));
+  // From here on, the order of the promises is that of the admissions.
+  await new Promise(setImmediate);
   for (const client of ["b", "a", "c"]) shares.leave(client);
   await new Promise(setImmediate);
   expect(admitted).toEqual(["c", "a", "b"]);
