@@ -87,5 +87,6 @@ const reasonOf = (error: unknown): string =>
 const withoutNames = (pairs: [string, string][], names: ReadonlySet<string>): Record<string, string> =>
   Object.fromEntries(pairs.filter(([name]) => !names.has(name.toLowerCase())));
 
-const pairsOf = (headers: Readonly<Record<string, string | string[] | undefined>>): [string, string][] =>
+/** The headers of a message of Node, with repeated ones joined. */
+export const pairsOf = (headers: Readonly<Record<string, string | string[] | undefined>>): [string, string][] =>
   Object.entries(headers).map(([name, value]) => [name, [value ?? ""].flat().join(", ")]);

@@ -23,7 +23,7 @@ const METADATA = /^input\.metadata\.(?:format|streams\.\d+)(?:\.[\w-]+)+$/;
 export const isConditionVariable = (name: string): boolean =>
   CONDITION_VARIABLES.some((known) => name === `input.${known}`) || METADATA.test(name);
 
-/** Returns the variables of an input; `duration` is the length of its clip. Width and height describe the coded frame, before `rotation`. */
+/** Variables of an input. `duration`: of its clip. Width and height: of the coded frame, before `rotation`. */
 export function inputVariables(probe: MediaProbe, clip?: Clip): Variables {
   const named = namedVariables(probe, clip);
   return (name) => {

@@ -1,14 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createLogger } from "#shared/log.ts";
 import { type S3Server, startS3 } from "../../local/s3/s3-app.ts";
 import { basicAuth } from "../../local/stack/access.ts";
 import { findFree } from "../../local/stack/ports.ts";
-import { fileFolder } from "../fixtures.ts";
+import { fileFolder, startServer, untilEnd } from "../fixtures.ts";
 import { makeClip } from "../media.ts";
 import { copra, type Served, serve } from "./served.ts";
 
@@ -20,7 +18,16 @@ const folder = fileFolder();
 const credentials = { accessKeyId: "CLUSTER", secretAccessKey: "the-secret-of-the-test" };
 const received: { readonly job: string; readonly id: string }[] = [];
 let s3: S3Server;
-let receiver: Server;
+const source = untilEnd(await startServer());
+const receiver = untilEnd(
+  await startServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const { job_id: job } = JSON.parse(Buffer.concat(chunks).toString());
+    received.push({ job, id: String(request.headers["webhook-id"]) });
+    response.end();
+  }),
+);
 
 beforeAll(async () => {
   const log = createLogger({ write: () => {}, now: Date.now, level: "error" });
@@ -31,17 +38,8 @@ beforeAll(async () => {
     { port: 0, directory, bucket: "media", privateBuckets: ["cluster", "scratch", "kept"], credentials },
     log,
   );
-  receiver = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const { job_id: job } = JSON.parse(Buffer.concat(chunks).toString());
-    received.push({ job, id: String(request.headers["webhook-id"]) });
-    response.end();
-  });
-  await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
 });
 afterAll(async () => {
-  receiver.close();
   await s3.close();
 });
 
@@ -85,15 +83,14 @@ const jobOf = (path: string, input: string) => ({
     force_path_style: true,
     credentials: { access_key_id: credentials.accessKeyId, secret_access_key: credentials.secretAccessKey },
   },
-  notification: { type: "http", url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/` },
+  notification: { type: "http", url: receiver.origin },
   outputs: { "mp4:x90": { path } },
 });
 
 it("moves the data of one machine into a cluster, and completes its jobs there although instances are killed", async () => {
   const clip = await makeClip("silent.mp4", folder);
-  const source = createServer((_, response) => response.end(readFileSync(clip)));
-  await new Promise<void>((resolve) => source.listen(0, "127.0.0.1", resolve));
-  const input = `http://127.0.0.1:${(source.address() as AddressInfo).port}/clip.mp4`;
+  source.handle((_, response) => response.end(readFileSync(clip)));
+  const input = `${source.origin}/clip.mp4`;
   const statusOf = async ({ stack }: Served, path: string, token = stack.adminToken): Promise<number> =>
     (await fetch(`${stack.api}${path}`, { headers: { authorization: `Bearer ${token}` } })).status;
 
@@ -139,7 +136,6 @@ it("moves the data of one machine into a cluster, and completes its jobs there a
   await expect.poll(() => statusOf(second, "/admin/accounts", "x".repeat(40))).toBe(429);
   await second.stop();
   await expect(serve({ home: second.home, argv: ports })).rejects.toThrow("is of an instance of a cluster");
-  source.close();
 });
 
 it("goes on with the bucket of the last release", async () => {

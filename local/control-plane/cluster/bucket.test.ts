@@ -1,8 +1,6 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { createLogger } from "#shared/log.ts";
-import { fileFolder } from "../../../test/fixtures.ts";
+import { fileFolder, it } from "../../../test/fixtures.ts";
 import { type S3Server, startS3 } from "../../s3/s3-app.ts";
 import { ClusterBucket } from "./bucket.ts";
 
@@ -40,13 +38,7 @@ it("names the bucket, and what it answered, if it refuses or does not answer", a
   await expect(bucketAt(9, "mine").claim()).rejects.toThrow("s3://copra/cluster does not answer");
 });
 
-it("refuses a store that ignores conditions of writes", async () => {
-  const careless = createServer((request, response) => request.resume().on("end", () => response.end()));
-  await new Promise<void>((resolve) => careless.listen(0, "127.0.0.1", resolve));
-  try {
-    const { port } = careless.address() as AddressInfo;
-    await expect(bucketAt(port, "mine").claim()).rejects.toThrow("ignores If-None-Match on PUT");
-  } finally {
-    careless.close();
-  }
+it("refuses a store that ignores conditions of writes", async ({ server: careless }) => {
+  careless.handle((request, response) => request.resume().on("end", () => response.end()));
+  await expect(bucketAt(careless.port, "mine").claim()).rejects.toThrow("ignores If-None-Match on PUT");
 });

@@ -9,6 +9,7 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import * as z from "zod";
 import { messageOf } from "#shared/log.ts";
+import { replaceFile } from "../../../cli/replace-file.ts";
 import type { ClusterSettings } from "../../home/service-settings.ts";
 import { log, type Runtime, writeWorkerLine } from "../runtime.ts";
 import { WORKERD_SCRIPT, type WorkerOptions, workerdPath } from "../worker-options.ts";
@@ -76,8 +77,7 @@ async function launchWorkerd(
   };
   writeFileSync(join(folder, SCRIPT), worker.script);
   const config = join(folder, "workerd.capnp");
-  rmSync(config, { force: true });
-  writeFileSync(config, workerdConfig(worker, files, cluster), { mode: 0o600 });
+  replaceFile(config, workerdConfig(worker, files, cluster), 0o600);
   return run(config, aws);
 }
 

@@ -6,6 +6,7 @@ import { deserialize } from "node:v8";
 import * as z from "zod";
 import { D1_FOLDER } from "../../backup/databases.ts";
 import type { WorkerOptions } from "../worker-options.ts";
+import { classesOf } from "./workerd-config.ts";
 
 /** The databases of Miniflare's objects: a folder for each class, a file for each object. */
 const OBJECTS = join("control-plane", "v3", "do");
@@ -59,13 +60,6 @@ export default {
   },
 };`,
 });
-
-/** The binding and the name of each class of objects. */
-export const classesOf = ({ durableObjects = {} }: WorkerOptions): [binding: string, className: string][] =>
-  Object.entries(durableObjects).map(([binding, object]) => [
-    binding,
-    typeof object === "string" ? object : object.className,
-  ]);
 
 /** Sends all data to the writer at this origin. Returns the numbers of objects and of statements. Rejects on failure. */
 export async function moveData(home: string, worker: WorkerOptions, origin: string): Promise<[number, number]> {

@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { messageOf } from "#shared/log.ts";
-import type { OutboundRequest } from "../outbound.ts";
+import { type OutboundRequest, pairsOf } from "../outbound.ts";
 import { log } from "../runtime.ts";
 
 type Handler = (request: OutboundRequest & Pick<Request, "json">) => Promise<Response>;
@@ -38,10 +38,6 @@ export async function serveOn(path: string, handle: Handler): Promise<string> {
 async function requestOf(incoming: IncomingMessage): Promise<Request> {
   const { url = "/", method = "GET", headers } = incoming;
   const chunks: Buffer[] = await incoming.toArray();
-  const pairs = Object.entries(headers).map(([name, value]): [string, string] => [
-    name,
-    [value ?? ""].flat().join(", "),
-  ]);
   const body = chunks.length === 0 ? null : Buffer.concat(chunks);
-  return new Request(new URL(url, "http://local"), { method, headers: pairs, body });
+  return new Request(new URL(url, "http://local"), { method, headers: pairsOf(headers), body });
 }

@@ -3,7 +3,6 @@
 
 import type { ClusterSettings } from "../../home/service-settings.ts";
 import type { WorkerOptions } from "../worker-options.ts";
-import { classesOf } from "./move.ts";
 
 /** `key`: common to all instances, at least 32 bytes. */
 type ClusterConfig = Omit<ClusterSettings, "aws"> & { readonly key: string };
@@ -56,6 +55,13 @@ function printed(value: Value): string {
   );
   return `(${members.join(", ")})`;
 }
+
+/** The binding and the name of each class of objects. */
+export const classesOf = ({ durableObjects = {} }: WorkerOptions): [binding: string, className: string][] =>
+  Object.entries(durableObjects).map(([binding, object]) => [
+    binding,
+    typeof object === "string" ? object : object.className,
+  ]);
 
 /** Returns the configuration. Objects have the ids that Miniflare gives them, so that they stay the same after a move. */
 export function workerdConfig(options: WorkerOptions, files: InstanceFiles, cluster: ClusterConfig): string {

@@ -1,7 +1,9 @@
 // Writes the filters of an output as the text of `-filter_complex`.
 import { chainText } from "./filter-text.ts";
 
-/** A filter with its options as ffmpeg writes it, an overlay image, a palette made of the frames themselves, or a backdrop. */
+/**
+ * A filter with its options as ffmpeg writes it, an overlay image, a palette made of the frames themselves, or a backdrop.
+ */
 export type Filter = string | Overlay | PaletteFilter | Backdrop | OnBackdrop;
 
 /** An image that is laid over the frames. */

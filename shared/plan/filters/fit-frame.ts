@@ -24,8 +24,8 @@ const SMALLEST_SIDE = 2;
 
 /**
  * Fits the source into the requested size and keeps the aspect ratio. With both sides: a box of that size. The rest is
- * padded, with `crop` a part of the source fills the box, and with `stretch` all of it does. With a single side: the other side follows. Without
- * sides: the size of the source.
+ * padded, with `crop` a part of the source fills the box, and with `stretch` all of it does. With a single side: the
+ * other side follows. Without sides: the size of the source.
  * `source`: the source's display size, rotated, with square pixels. `step`: 2 for video, because the chroma planes of
  * 4:2:0 need even sides (odd sides go to the nearest even number, halves up). 1 for images, which have exactly the
  * requested size.
