@@ -28,7 +28,7 @@ function changesOf(line: string): object {
   return { ...(missing === undefined ? {} : { [missing]: undefined }), ...JSON.parse(changes) };
 }
 
-// `npm test -- -u local/guides/messages` writes the messages again; review them as a diff.
+// `npm test -- local/guides/messages -u` writes the messages again; review them as a diff.
 it("explains each mistake of messages.txt in these words", async () => {
   const requests = readFileSync(FILE, "utf8")
     .split("\n\n")

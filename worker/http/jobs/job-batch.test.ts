@@ -110,6 +110,13 @@ describe("POST /v2/jobs/batch", () => {
     ["a job that is no object", { jobs: [1] }, undefined, "request_not_valid", /`jobs.0` must be an object/],
     ["an unknown field", { jobs: [{}], default: {} }, undefined, "request_not_valid", /did you mean `defaults`/],
     ["large defaults", { jobs: [{}], defaults: { a: "a".repeat(70_000) } }, undefined, "request_not_valid", /64 KiB/],
+    [
+      "defaults of wide letters",
+      { jobs: [{}], defaults: { a: "é".repeat(33_000) } },
+      undefined,
+      "request_not_valid",
+      /64 KiB/,
+    ],
     ["a long key", { jobs: [{}] }, "k".repeat(256), "idempotency_key_not_valid", /255/],
     ["a large body", { jobs: [{ a: "a".repeat(6e6) }] }, undefined, "body_too_large", /5242880/],
   ];

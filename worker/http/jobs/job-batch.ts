@@ -33,7 +33,8 @@ export async function createBatch(
 ): Promise<BatchResult> {
   requireValidKey(key);
   const defaults = { ...(batch.template === undefined ? {} : { template: batch.template }), ...batch.defaults };
-  if (JSON.stringify(defaults).length > MAX_DEFAULTS_BYTES || isTooDeep(defaults)) {
+  const bytes = new TextEncoder().encode(JSON.stringify(defaults)).length;
+  if (bytes > MAX_DEFAULTS_BYTES || isTooDeep(defaults)) {
     throw new AppError("request_not_valid", "`defaults` must have at most 64 KiB, and not be nested too deeply");
   }
   const templates = new Map<string, Promise<Template>>();
