@@ -1,7 +1,6 @@
 // Reads the headers of AAC: AudioSpecificConfig (ISO/IEC 14496-3 §1.6.2.1) and ADTS (§1.A.2.2).
 import { type Bits, readBits } from "./bits.ts";
-
-export type AacAudio = { readonly codec: string; readonly channels: number; readonly sampleRateHz: number };
+import type { CodecAudio } from "./codec-strings.ts";
 
 /** ISO/IEC 14496-3 table 1.18. */
 const SAMPLE_RATES_HZ = [
@@ -11,7 +10,7 @@ const SAMPLE_RATES_HZ = [
 const CHANNELS = [null, 1, 2, 3, 4, 5, 6, 8];
 
 /** Reads the DecoderSpecificInfo of an MP4 track. Throws for an unknown sample rate or channel configuration. */
-export function audioOfConfig(config: Buffer): AacAudio {
+export function audioOfConfig(config: Buffer): CodecAudio {
   const bits = readBits(config);
   const short = bits.take(5);
   const objectType = short === 31 ? 32 + bits.take(6) : short;
@@ -20,7 +19,7 @@ export function audioOfConfig(config: Buffer): AacAudio {
 }
 
 /** Reads the header of a frame in MPEG-TS. Throws when there is none. */
-export function audioOfAdts(frame: Buffer): AacAudio {
+export function audioOfAdts(frame: Buffer): CodecAudio {
   const bits = readBits(frame);
   if (bits.take(12) !== 0xfff) throw new Error("AAC in MPEG-TS has no ADTS header");
   bits.take(4); // MPEG version, layer, absence of a checksum
@@ -56,7 +55,7 @@ function takeSampleRate(bits: Bits): number {
   return rate;
 }
 
-function describe(objectType: number, sampleRateHz: number, configuration: number): AacAudio {
+function describe(objectType: number, sampleRateHz: number, configuration: number): CodecAudio {
   const channels = CHANNELS[configuration];
   if (!channels) throw new Error(`AAC has unknown channel configuration ${configuration}`);
   return { codec: `mp4a.40.${objectType}`, channels, sampleRateHz };

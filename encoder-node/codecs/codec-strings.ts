@@ -7,6 +7,9 @@ export type CodecDescription = Pick<TrackDescription, "codec" | "audio"> & {
   readonly video: { readonly width: number; readonly height: number } | null;
 };
 
+/** A codec of audio, with its channels and its rate. */
+export type CodecAudio = { readonly codec: string; readonly channels: number; readonly sampleRateHz: number };
+
 const hex = (value: number): string => value.toString(16).toUpperCase();
 
 /**
@@ -28,6 +31,41 @@ export function hevcCodec(entry: string, hvcc: Buffer): string {
   return [entry, `${space}${profile & 0x1f}`, compatibility, `${tier}${hvcc.readUInt8(12)}`, ...used.map(hex)].join(
     ".",
   );
+}
+
+const twoDigits = (value: number): string => String(value).padStart(2, "0");
+
+/** `av01.0.08M.10`, from the body of av1C (AV1 Codec ISO Media File Format Binding §2.3 and §5). */
+export function av1Codec(av1c: Buffer): string {
+  const [, levels = 0, flags = 0] = [...av1c.subarray(0, 3)];
+  const profile = levels >> 5;
+  const isDeep = (flags & 0x40) > 0;
+  const depth = isDeep ? (profile === 2 && flags & 0x20 ? 12 : 10) : 8;
+  return `av01.${profile}.${twoDigits(levels & 0x1f)}${flags & 0x80 ? "H" : "M"}.${twoDigits(depth)}`;
+}
+
+/**
+ * `vp09.00.31.08.01.01.01.01.00`, from the body of vpcC (VP Codec ISO Media File Format Binding): profile, level, bit
+ * depth, chroma, primaries, transfer, matrix, range.
+ */
+export function vp9Codec(vpcc: Buffer): string {
+  // After version and flags.
+  const [profile = 0, level = 0, bits = 0, ...colors] = [...vpcc.subarray(4, 10)];
+  const values = [profile, level, bits >> 4, (bits >> 1) & 7, ...colors, bits & 1];
+  return ["vp09", ...values.map(twoDigits)].join(".");
+}
+
+/** OutputChannelCount is the second byte of dOps. The clock of Opus is 48 kHz, whatever its input was. */
+export const opusAudio = (dops: Buffer): CodecAudio => ({
+  codec: "opus",
+  channels: dops.readUInt8(1),
+  sampleRateHz: 48_000,
+});
+
+/** Reads the STREAMINFO block of dfLa, after version, flags and the block's header (RFC 9639 §8.2). */
+export function flacAudio(dfla: Buffer): CodecAudio {
+  const rateAndChannels = dfla.readUIntBE(4 + 4 + 10, 3);
+  return { codec: "fLaC", channels: ((rateAndChannels >> 1) & 7) + 1, sampleRateHz: rateAndChannels >> 4 };
 }
 
 /** The bits of a 32-bit word in reverse order. */

@@ -2,7 +2,17 @@
 
 import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
 import { audioOfConfig } from "../codecs/aac.ts";
-import { avcCodec, type CodecDescription, hevcCodec } from "../codecs/codec-strings.ts";
+import {
+  av1Codec,
+  avcCodec,
+  type CodecAudio,
+  type CodecDescription,
+  flacAudio,
+  hevcCodec,
+  opusAudio,
+  vp9Codec,
+} from "../codecs/codec-strings.ts";
+import { audioOfDac3, audioOfDec3 } from "../codecs/dolby.ts";
 import { type Box, bodyAt, boxesIn } from "./boxes.ts";
 
 /** The defaults for samples (`trex`), which a fragment may override. */
@@ -48,27 +58,34 @@ const AUDIO_BYTES = 28;
 
 /** Describes the codec of a sample entry. Throws for an unsupported codec. */
 export function describeEntry({ type, body: entry }: Box): CodecDescription {
-  switch (type) {
-    case "avc1":
-      return { codec: avcCodec(type, configuration(entry, VISUAL_BYTES, "avcC").subarray(1)), ...sizeOf(entry) };
-    case "hvc1":
-      return { codec: hevcCodec(type, configuration(entry, VISUAL_BYTES, "hvcC")), ...sizeOf(entry) };
-    case "mp4a": {
-      const { codec, ...audio } = audioOfConfig(decoderConfig(configuration(entry, AUDIO_BYTES, "esds")));
-      return { codec, video: null, audio };
-    }
-    default:
-      throw new Error(`Unsupported MP4 codec ${JSON.stringify(type)}`);
+  const video = VIDEOS.get(type);
+  if (video) {
+    const codec = video.codecOf(bodyAt(entry.subarray(VISUAL_BYTES), video.box));
+    return { codec, video: { width: entry.readUInt16BE(24), height: entry.readUInt16BE(26) }, audio: null };
   }
+  const known = AUDIOS.get(type);
+  if (!known) throw new Error(`Unsupported MP4 codec ${JSON.stringify(type)}`);
+  const { codec, ...audio } = known.audioOf(bodyAt(entry.subarray(AUDIO_BYTES), known.box));
+  return { codec, video: null, audio };
 }
 
-const configuration = (entry: Buffer, skipBytes: number, type: string): Buffer =>
-  bodyAt(entry.subarray(skipBytes), type);
+type VideoEntry = { readonly box: string; readonly codecOf: (configuration: Buffer) => string };
+type AudioEntry = { readonly box: string; readonly audioOf: (configuration: Buffer) => CodecAudio };
 
-const sizeOf = (entry: Buffer) => ({
-  video: { width: entry.readUInt16BE(24), height: entry.readUInt16BE(26) },
-  audio: null,
-});
+/** Sample entries by their types: the box with the decoder's configuration, and its reader. */
+const VIDEOS: ReadonlyMap<string, VideoEntry> = new Map([
+  ["avc1", { box: "avcC", codecOf: (avcc) => avcCodec("avc1", avcc.subarray(1)) }],
+  ["hvc1", { box: "hvcC", codecOf: (hvcc) => hevcCodec("hvc1", hvcc) }],
+  ["vp09", { box: "vpcC", codecOf: vp9Codec }],
+  ["av01", { box: "av1C", codecOf: av1Codec }],
+]);
+const AUDIOS: ReadonlyMap<string, AudioEntry> = new Map([
+  ["mp4a", { box: "esds", audioOf: (esds) => audioOfConfig(decoderConfig(esds)) }],
+  ["Opus", { box: "dOps", audioOf: opusAudio }],
+  ["fLaC", { box: "dfLa", audioOf: flacAudio }],
+  ["ac-3", { box: "dac3", audioOf: audioOfDac3 }],
+  ["ec-3", { box: "dec3", audioOf: audioOfDec3 }],
+]);
 
 // The descriptors that contain a decoder's configuration (ISO/IEC 14496-1 §7.2.6).
 

@@ -6,6 +6,7 @@ import type { StreamThumbnails, StreamVariant } from "#shared/plan/streams/plann
 import type { StreamProbes } from "#shared/protocol/reports.ts";
 import type { UploadedFile } from "#shared/protocol/uploads.ts";
 import { err, ok, type Result } from "#shared/result.ts";
+import { isRecent } from "../package/codec-order.ts";
 import type { StoredSubtitles } from "../package/dash/dash-adaptation-sets.ts";
 import { dashManifestFile } from "../package/dash/dash-manifest.ts";
 import type { Growing } from "../package/growing.ts";
@@ -98,17 +99,20 @@ async function packageFiles(stream: StreamPackage) {
 export function textsOf(stream: StreamPackage): TextFile[] {
   const { name, spec, folder, thumbnails } = stream;
   const { playlistName, segmentDurationMs, encryption, hls, dash } = spec;
+  // H.264 beside HEVC only is left to players, as in the manifest.
+  const ranked = stream.tracks.some(isRecent);
   const common = { ...stream, playlistName, segmentDurationMs };
   const vtt = thumbnails && { file: entryFile(playlistName, "vtt"), text: thumbnailVtt(thumbnails.vtt, folder) };
   const sizes = thumbnails && { ...thumbnails, sizesBytes: thumbnails.sheets.map(({ sizeBytes }) => sizeBytes) };
   const byName = {
     hls: () => {
       const format = segmentFormatOf(spec, "hls");
-      return hlsTextFiles({ ...common, format, keyUri: encryption?.keyUri ?? null, muxed: hls?.muxed ?? false });
+      const muxed = hls?.muxed ?? false;
+      return hlsTextFiles({ ...common, format, keyUri: encryption?.keyUri ?? null, muxed, ranked: true });
     },
     dash: () => [
       dashManifestFile({ ...common, thumbnails: sizes }),
-      ...(dash?.hlsFmp4 ? hlsTextFiles({ ...common, format: "fmp4", keyUri: null, muxed: false }) : []),
+      ...(dash?.hlsFmp4 ? hlsTextFiles({ ...common, format: "fmp4", keyUri: null, muxed: false, ranked }) : []),
     ],
   } as const satisfies Record<PackageName, () => TextFile[]>;
   return [...byName[name](), ...(vtt ? [vtt] : [])];

@@ -111,15 +111,15 @@ export const HttpStreamOutput = z.object({
   ...streamParameters,
   type: z.literal("httpstream"),
   /**
-   * Segments with HLS playlists: MPEG-TS, or fragmented MP4 if all video is HEVC. `muxed`: each segment of a variant
-   * with video also contains its audio; only with MPEG-TS.
+   * Segments with HLS playlists. `muxed`: each segment of a variant with video also contains its audio; only with
+   * MPEG-TS.
    */
   hls: z
     .object({ path: z.string(), segments: SegmentFormat.default("mpegts"), muxed: z.boolean().default(false) })
     .nullable(),
   /** Fragmented MP4 segments with a DASH manifest and, if `hlsFmp4`, also with HLS playlists. */
   dash: z.object({ path: z.string(), hlsFmp4: z.boolean() }).nullable(),
-  /** H.264, HEVC, AAC in mp4; in the order of the request. */
+  /** Codecs of `STREAM_CODECS` in mp4, or copied audio; in the order of the request. */
   variants: z.array(VideoFormat),
   /** True to omit variants larger than the source, as for the default ladder. */
   dropsLargerVariants: z.boolean(),

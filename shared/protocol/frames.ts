@@ -12,7 +12,7 @@ import { Assignment, RunningLease, SlotCounts } from "./tasks.ts";
 import { OutputIndex } from "./uploads.ts";
 
 /** Hub and nodes must have the same version: each change of a frame or of a task's fields raises it. */
-export const PROTOCOL_VERSION = 4;
+export const PROTOCOL_VERSION = 5;
 /** Text that a node sends to keep its socket alive; the hub's runtime replies with PONG without waking the hub. */
 export const PING = "ping";
 export const PONG = "pong";

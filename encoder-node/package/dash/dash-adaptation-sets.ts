@@ -43,8 +43,11 @@ type AudioTrack = PackagedTrack & { readonly audio: NonNullable<PackagedTrack["a
 export const hasVideo = (track: PackagedTrack): track is VideoTrack => track.video !== null;
 export const hasAudio = (track: PackagedTrack): track is AudioTrack => track.audio !== null;
 
-/** The video tracks with the same codec and color space. */
-export function videoSet(tracks: readonly VideoTrack[], options: SetOptions): Lines {
+/** The video tracks with the same codec and color space. `priority`: players prefer the set with the highest. */
+export function videoSet(
+  tracks: readonly VideoTrack[],
+  options: SetOptions & { readonly priority: number | null },
+): Lines {
   const videos = tracks.map(({ video }) => video).toSorted((a, b) => b.width * b.height - a.width * a.height);
   const fastest = rateOf(Math.max(...videos.map(({ fps }) => fps)));
   const attributes = {
@@ -54,6 +57,7 @@ export function videoSet(tracks: readonly VideoTrack[], options: SetOptions): Li
     maxWidth: Math.max(...videos.map(({ width }) => width)),
     maxHeight: Math.max(...videos.map(({ height }) => height)),
     maxFrameRate: fastest.fraction,
+    selectionPriority: options.priority,
   };
   const captions = videos.every((video) => video.captions) ? [CAPTIONS] : [];
   const properties = [...colorProperties(videos[0]?.hdr ?? null), ...captions];

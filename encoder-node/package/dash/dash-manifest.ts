@@ -2,6 +2,7 @@
 
 import type { PackagedTrack } from "../../codecs/segment.ts";
 import { targetSeconds } from "../bandwidth.ts";
+import { dashPriority, entryOf, hasSeveralCodecs, isRecent } from "../codec-order.ts";
 import { availabilityStart, type Growing } from "../growing.ts";
 import { entryFile, type TextFile } from "../package-files.ts";
 import { lastEndMs } from "../spans.ts";
@@ -41,14 +42,19 @@ function dashManifest(dash: DashPackage): string {
   const measured = growing?.measuredSegments;
   const target = targetSeconds(tracks);
   const common = { folder, target, measured };
-  const codecs = grouped(tracks.filter(hasVideo), ({ codec, video: { hdr } }) =>
-    [codec.split(".")[0], hdr?.transfer].join(),
-  );
+  const videos = tracks.filter(hasVideo);
+  const codecs = grouped(videos, (track) => [entryOf(track), track.video.hdr?.transfer].join());
+  // H.264 beside HEVC only is left to players, as it always was.
+  const isRanked = hasSeveralCodecs(tracks) && videos.some(isRecent);
   // Players start with the first of several sets.
   const audios = tracks.filter(hasAudio).toSorted((a, b) => startRank(a) - startRank(b));
-  const layouts = grouped(audios, ({ audio, rendition }) => [rendition?.number ?? 0, audio.channels].join());
+  const layouts = grouped(audios, (track) =>
+    [track.rendition?.number ?? 0, track.audio.channels, entryOf(track)].join(),
+  );
   const sets = [
-    ...codecs.map((group) => (id: number) => videoSet(group, { id, ...common })),
+    ...codecs.map(
+      (group) => (id: number) => videoSet(group, { id, ...common, priority: isRanked ? priorityOf(group) : null }),
+    ),
     ...layouts.map((group) => (id: number) => audioSet(group, { id, ...common })),
     ...subtitles.map((text, at) => (id: number) => subtitleSet(text, at, lastMs, { id, ...common })),
     ...(thumbnails ? [(id: number) => thumbnailSet(thumbnails, { id, ...common })] : []),
@@ -74,6 +80,8 @@ function dashManifest(dash: DashPackage): string {
     ),
   );
 }
+
+const priorityOf = ([track]: readonly PackagedTrack[]): number | null => (track ? dashPriority(track) : null);
 
 const startRank = ({ rendition }: PackagedTrack): number => (rendition?.isDefault === false ? 1 : 0);
 

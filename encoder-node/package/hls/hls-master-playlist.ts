@@ -4,6 +4,7 @@ import { UNDETERMINED } from "#shared/media/languages.ts";
 import type { StreamVariant } from "#shared/plan/streams/planned-stream.ts";
 import type { PackagedTrack } from "../../codecs/segment.ts";
 import { type Bandwidth, bandwidthOf } from "../bandwidth.ts";
+import { hasSeveralCodecs, hlsOrder } from "../codec-order.ts";
 import { rateOf } from "../frame-rates.ts";
 import type { Growing } from "../growing.ts";
 import {
@@ -27,6 +28,8 @@ export type MasterPlaylist = {
   readonly target: number;
   /** True if video tracks have keyframe playlists. */
   readonly keyframes: boolean;
+  /** Orders the variants by codec and gives them scores, if video has several codecs. False by default. */
+  readonly ranked?: boolean;
   readonly growing: Growing | null;
 };
 
@@ -60,15 +63,32 @@ export function masterPlaylist(master: MasterPlaylist): string {
   ]);
 }
 
-function variantsOf({ tracks, variants }: MasterPlaylist): Variant[] {
+function variantsOf({ tracks, variants, ranked }: MasterPlaylist): Variant[] {
   const byName = new Map(tracks.map((track) => [track.name, track]));
   const trackOf = (name: string | null): PackagedTrack | null => {
     const track = name === null ? null : byName.get(name);
     if (track === undefined) throw new Error(`No track ${name} in the package`);
     return track;
   };
-  return variants.map(({ video, audio, group }) => ({ video: trackOf(video), audio: trackOf(audio), group }));
+  const all = variants.map(({ video, audio, group }) => ({ video: trackOf(video), audio: trackOf(audio), group }));
+  if (!ranked || !hasSeveralCodecs(tracks)) return all;
+  // Variants without video stay last.
+  const orderOf = ({ video }: Variant): number => (video ? hlsOrder(video) : Number.POSITIVE_INFINITY);
+  return all.toSorted((a, b) => (orderOf(a) === orderOf(b) ? 0 : orderOf(a) - orderOf(b)));
 }
+
+/**
+ * The score of a variant: players prefer the best codec that they can decode, then the height. All variants of a
+ * playlist have a score, or none, and scores are positive (draft-pantos-hls-rfc8216bis §4.4.6.2).
+ */
+function scoreOf(video: PackagedTrack | null, { tracks, ranked }: MasterPlaylist): number | null {
+  if (!ranked || !hasSeveralCodecs(tracks)) return null;
+  const heights = [...new Set(tracks.flatMap((track) => track.video?.height ?? []))].toSorted((a, b) => a - b);
+  if (!video?.video) return 1;
+  return hlsOrder(video) * Math.max(SCORES_PER_CODEC, heights.length) + heights.indexOf(video.video.height);
+}
+
+const SCORES_PER_CODEC = 10;
 
 function distinct(tracks: readonly (PackagedTrack | null)[]): PackagedTrack[] {
   return [...new Set(tracks)].filter((track) => track !== null);
@@ -156,6 +176,7 @@ function streamLines({ video, audio, group }: Variant, master: MasterPlaylist): 
     tag("EXT-X-STREAM-INF", {
       BANDWIDTH: sum(({ peak }) => peak),
       "AVERAGE-BANDWIDTH": sum(({ average }) => average),
+      SCORE: scoreOf(video, master),
       CODECS: quoted(tracks.map(({ codec }) => codec).join(",")),
       RESOLUTION: resolution(video),
       "VIDEO-RANGE": videoRange(video, master),

@@ -37,6 +37,8 @@ export type HlsPackage = {
   readonly keyUri: string | null;
   /** True if segments contain video and audio, for players of HLS version 3, which has no keyframe playlists. */
   readonly muxed: boolean;
+  /** See MasterPlaylist. */
+  readonly ranked?: boolean;
   /** Set while the stream is encoded. The package then has no keyframe playlists. */
   readonly growing?: Growing | null;
 };

@@ -1,7 +1,8 @@
 // Reads finished MPEG-TS segments of a single track: their times, keyframes and codec.
 import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
 import { audioOfAdts, secondsOfAdts } from "../../codecs/aac.ts";
-import type { CodecDescription } from "../../codecs/codec-strings.ts";
+import type { CodecAudio, CodecDescription } from "../../codecs/codec-strings.ts";
+import { audioOfAc3, secondsOfAc3 } from "../../codecs/dolby.ts";
 import { describeSps, findSps } from "../../codecs/h264-sps.ts";
 import type { Piece } from "../../codecs/segment.ts";
 import { type StreamPacket, visitStream } from "./stream-packets.ts";
@@ -18,17 +19,26 @@ export type TsFile = {
   readonly frameTicks: number;
 };
 
-/** stream_type of H.264, and of AAC with ADTS (ISO/IEC 13818-1 table 2-34). */
-const STREAM_TYPES = { video: 0x1b, audio: 0x0f } as const satisfies Record<TrackKind, number>;
+/** stream_type of H.264 (ISO/IEC 13818-1 table 2-34). */
+const H264 = 0x1b;
+
+type AudioReader = { readonly audioOf: (frame: Buffer) => CodecAudio; readonly secondsOf: (frames: Buffer) => number };
+
+/** Audio by stream_type: AAC with ADTS (ibid.), and AC-3 (ATSC A/53-3 §6.7.1). */
+const AUDIOS: ReadonlyMap<number, AudioReader> = new Map([
+  [0x0f, { audioOf: audioOfAdts, secondsOf: secondsOfAdts }],
+  [0x81, { audioOf: audioOfAc3, secondsOf: secondsOfAc3 }],
+]);
 
 /** Reads a segment from its file. Throws when the file differs from ffmpeg's files for a single track of this kind. */
 export async function readTsSegment(file: TsFile): Promise<TsSegment> {
   const scan = scanFrames(file.kind);
   const { stream, sizeBytes } = await visitStream(file.path, scan.visit);
-  if (stream.type !== STREAM_TYPES[file.kind]) {
+  const audio = AUDIOS.get(stream.type);
+  if (file.kind === "audio" ? !audio : stream.type !== H264) {
     throw new Error(`MPEG-TS stream of type ${stream.type} instead of ${file.kind}`);
   }
-  return segmentOf({ ...scan.result(), sizeBytes }, file);
+  return segmentOf({ ...scan.result(), sizeBytes }, file, audio);
 }
 
 /** A PES packet. ffmpeg puts a single video frame or several audio frames into each packet. */
@@ -77,7 +87,8 @@ function scanFrames(kind: TrackKind): { visit(packet: StreamPacket): void; resul
 
 function segmentOf(
   { sizeBytes, frames, head, tail }: Scanned & { readonly sizeBytes: number },
-  { kind, near, frameTicks }: TsFile,
+  { near, frameTicks }: TsFile,
+  audio: AudioReader | undefined,
 ): TsSegment {
   const timestamps = frames.map(({ shownAt }) => unwrapped(shownAt, near)).toSorted((a, b) => a - b);
   const [first] = timestamps;
@@ -85,14 +96,13 @@ function segmentOf(
   if (first === undefined || last === undefined) throw new Error("MPEG-TS segment without frames");
   // MPEG-TS has no durations: the last video frame is assumed to be as long as the previous frame.
   const videoTicks = timestamps.length > 1 ? last - (timestamps.at(-2) ?? first) : frameTicks;
-  const lastTicks = kind === "audio" ? Math.round(secondsOfAdts(tail) * TICKS_PER_SECOND) : videoTicks;
+  const lastTicks = audio ? Math.round(audio.secondsOf(tail) * TICKS_PER_SECOND) : videoTicks;
   return {
     start: first,
     end: last + lastTicks,
     sizeBytes,
-    keyframes:
-      kind === "audio" ? [] : frames.filter((frame) => frame.isRandomAccess).map((frame) => keyframeOf(frame, near)),
-    description: kind === "audio" ? describeAudio(head) : describeVideo(head),
+    keyframes: audio ? [] : frames.filter((frame) => frame.isRandomAccess).map((frame) => keyframeOf(frame, near)),
+    description: audio ? describeAudio(audio.audioOf(head)) : describeVideo(head),
   };
 }
 
@@ -106,10 +116,11 @@ const keyframeOf = ({ offset, endOffset, shownAt }: Frame, near: number) => ({
   start: unwrapped(shownAt, near),
 });
 
-function describeAudio(head: Buffer): CodecDescription {
-  const { codec, ...audio } = audioOfAdts(head);
-  return { codec, video: null, audio };
-}
+const describeAudio = ({ codec, channels, sampleRateHz }: CodecAudio): CodecDescription => ({
+  codec,
+  video: null,
+  audio: { channels, sampleRateHz },
+});
 
 function describeVideo(head: Buffer): CodecDescription {
   const sps = findSps(head);

@@ -24,7 +24,8 @@ export const chunkArguments = (file: string): string[] => [
 export const NULL_OUTPUT: readonly string[] = ["-f", "null", "-"];
 
 /** ffmpeg's options for a stream's audio track, which is encoded in one piece. */
-export const streamAudioArguments = (file: string): string[] => streamArguments({ fmp4: file, ts: null }, "audio", 0);
+export const streamAudioArguments = (file: string, codec: string | null): string[] =>
+  streamArguments({ fmp4: file, ts: null }, "audio", 0, codec);
 
 /** Name of a file's only audio track. Streams have their own names. */
 export const AUDIO_TRACK = "audio";

@@ -7,6 +7,9 @@ const KEYFRAME_SECONDS = 2;
 /** More frames than between two lines of any grid, so that encoders add no keyframes of their own. */
 const NEVER = "9999";
 
+/** libvpx and libaom add no keyframes at scene cuts if the shortest distance of keyframes is the longest, too. */
+export const ONLY_FORCED: readonly string[] = ["-keyint_min", NEVER];
+
 /** Distance of keyframes in seconds: about two, and a segment is a whole multiple of it. */
 export const gridSeconds = (segmentMs: number): number =>
   segmentMs / 1000 / Math.max(1, Math.round(segmentMs / 1000 / KEYFRAME_SECONDS));

@@ -1,4 +1,5 @@
 // The options of libvpx (VP8, VP9), SVT-AV1 and libaom (AV1).
+import { gridArguments, ONLY_FORCED } from "../command/keyframe-grid.ts";
 import { lightParams, SVT_AV1 } from "../source/hdr-light.ts";
 import { capArguments, meanArguments } from "./bitrates.ts";
 import {
@@ -26,8 +27,14 @@ export function vp9Arguments(options: VideoEncodeOptions): string[] {
   // Tile columns let players decode wide frames in parallel. Narrower frames would lose more bits than they save time.
   const columns = options.frame.width >= 1920 ? ["-tile-columns", "2"] : [];
   const speed = ["-deadline", "good", "-cpu-used", "4", "-row-mt", "1", ...columns];
-  return [...speed, ...rateArguments("libvpx-vp9", options), ...keyframeArguments(options), ...passArguments(options)];
+  return [...speed, ...rateArguments("libvpx-vp9", options), ...vpxKeyframes(options), ...passArguments(options)];
 }
+
+/** Keyframes of VP9 and AV1: their groups of frames are always closed. */
+const vpxKeyframes = (options: VideoEncodeOptions): string[] =>
+  options.gridSeconds === null
+    ? keyframeArguments(options)
+    : [...gridArguments(options.gridSeconds, options.chunk?.sinceStart), ...ONLY_FORCED];
 
 /** SVT-AV1 supports a cap only with constant quality. It keeps a requested mean without a cap. */
 export function svtAv1Arguments(options: VideoEncodeOptions): string[] {
@@ -38,14 +45,20 @@ export function svtAv1Arguments(options: VideoEncodeOptions): string[] {
     : ["-b:v", `${Math.round(meanKbps(options) * shareOf(options))}k`];
   // SVT-AV1 rejects more than 240 frames per second, even if only the time base is that fine.
   const fps = options.timing.isVariable ? [`fps-num=${Math.round(options.timing.fps * 1000)}`, "fps-denom=1000"] : [];
-  const params = [...fps, ...lightParams(options.light, SVT_AV1)];
+  // Until version 6.1, ffmpeg does not do this itself, and SVT-AV1 then accepts it only with a constant quality.
+  const forced = options.gridSeconds !== null && hasQualityTarget(rate) ? ["enable-force-key-frames=1"] : [];
+  const params = [...fps, ...forced, ...lightParams(options.light, SVT_AV1)];
   const svt = params.length === 0 ? [] : ["-svtav1-params", params.join(":")];
-  return ["-preset", "8", ...rates, ...keyframeArguments(options), ...svt];
+  const keyframes =
+    options.gridSeconds === null
+      ? keyframeArguments(options)
+      : gridArguments(options.gridSeconds, options.chunk?.sinceStart);
+  return ["-preset", "8", ...rates, ...keyframes, ...svt];
 }
 
 export const aomAv1Arguments = (options: VideoEncodeOptions): string[] => [
   ...["-cpu-used", "6", "-row-mt", "1", ...rateArguments("libaom-av1", options)],
-  ...[...keyframeArguments(options), ...passArguments(options)],
+  ...[...vpxKeyframes(options), ...passArguments(options)],
 ];
 
 /** VP8 has quality steps only. */

@@ -21,7 +21,7 @@ import type { SourceTracks, VideoTrack } from "../source/source-tracks.ts";
 import { type Trim, trimArguments } from "../source/trim.ts";
 import { renditionPart, streamTrim } from "../streams/stream-clip.ts";
 import { streamArguments, streamFiles } from "../streams/stream-muxers.ts";
-import { fitsMpegTs, hasFragments, hasMpegTs, type StreamVariants, variantsFor } from "../streams/stream-variants.ts";
+import { hasFragments, hasMpegTs, type StreamVariants, variantsFor } from "../streams/stream-variants.ts";
 import { decisiveFailure } from "./output-plan.ts";
 import { type PlannedThumbnails, planStreamThumbnails } from "./plan-stream-thumbnails.ts";
 import { type PlannedVideoTrack, planVideoTrack } from "./plan-video-track.ts";
@@ -30,7 +30,9 @@ import { type AudioPart, planAudios, streamSource, type TrackPart, unusedName } 
 /** A stream in parts. Each part can be made by itself. */
 export type StreamParts = {
   /** Indexes in `videos` and `audios`. `group`: the encoding of the audio, with a list of tracks. */
-  readonly variants: readonly (Omit<StreamVariants["variants"][number], "requested"> & { readonly group?: string })[];
+  readonly variants: readonly (Pick<StreamVariants["variants"][number], "video" | "audio"> & {
+    readonly group?: string;
+  })[];
   readonly videos: readonly VideoPart[];
   readonly audios: readonly AudioPart[];
   /** Null: no thumbnails. */
@@ -97,7 +99,7 @@ export function planStreamParts(request: StreamPartsRequest): Result<StreamParts
 
 function planVideos(
   request: StreamPartsRequest & { readonly trim: Trim },
-  { videos }: StreamVariants,
+  { videos, variants }: StreamVariants,
 ): Result<VideoPart[]> {
   const { spec, source, capabilities, span, trim } = request;
   const parts: VideoPart[] = [];
@@ -117,7 +119,8 @@ function planVideos(
   for (const [at, planned] of results.entries()) {
     const video = videos[at];
     if (!planned.ok || !video) return err(decisiveFailure(results));
-    parts.push(videoPart(spec, { video, source: track, planned: planned.value, trim }, parts));
+    const inMpegTs = hasMpegTs(spec) && variants.some((variant) => variant.video === at && variant.inMpegTs);
+    parts.push(videoPart(spec, { video, source: track, planned: planned.value, trim, inMpegTs }, parts));
   }
   return ok(parts);
 }
@@ -153,31 +156,31 @@ export const asFile = (spec: HttpStreamOutput, video: EncodedVideo, source: Vide
  * timestamps do not even have room for reordering.
  */
 const REORDERING_FPS = 20;
+/** Packets of VP9 and AV1 are in the order in which they are shown. */
+const REORDERING: ReadonlySet<EncodedVideo["codec"]> = new Set(["h264", "hevc"]);
 
 type Rendition = {
   readonly video: EncodedVideo;
   readonly source: VideoTrack;
   readonly planned: PlannedVideoTrack;
   readonly trim: Trim;
+  readonly inMpegTs: boolean;
 };
 
 function videoPart(
   spec: HttpStreamOutput,
-  { video, source, planned, trim }: Rendition,
+  { video, source, planned, trim, inMpegTs }: Rendition,
   before: readonly VideoPart[],
 ): VideoPart {
   const { frame, timing, hdr, captions, encoder, device, chunk, filters, needs } = planned;
   const shortSide = `${Math.min(frame.width, frame.height)}p`;
   const name = unusedName(
-    video.codec === "hevc" ? `${shortSide}-hevc` : shortSide,
+    video.codec === "h264" ? shortSide : `${shortSide}-${video.codec}`,
     before.map(({ track }) => track.name),
   );
   const label = `v${spec.index}t${before.length}`;
-  const files = streamFiles(`${spec.index}-${name}`, {
-    fmp4: hasFragments(spec),
-    ts: hasMpegTs(spec) && fitsMpegTs(video),
-  });
-  const order = timing.fps < REORDERING_FPS ? ["-bf", "0"] : [];
+  const files = streamFiles(`${spec.index}-${name}`, { fmp4: hasFragments(spec), ts: inMpegTs });
+  const order = timing.fps < REORDERING_FPS && REORDERING.has(video.codec) ? ["-bf", "0"] : [];
   const file = chunk
     ? chunkArguments(chunkFile(spec.index, name))
     : streamArguments(files, "video", spec.segmentDurationMs);

@@ -126,6 +126,7 @@ test("the command encodes each track once, and tee writes it for both packages",
       { kind: "video", endMs: 60_000 },
       { kind: "audio", endMs: 60_000 },
     ],
+    note: "HLS is without hevc: MPEG-TS segments hold only h264, aac and ac3. With `segments: fmp4` it has all.",
     encoder: "libx264, libx265",
     stream: {
       tracks: [

@@ -8,6 +8,7 @@ import { earlyEndNote, fallBackNote, undecodableAudioNote } from "../source/outp
 import type { AudioTrack, SourceTracks } from "../source/source-tracks.ts";
 import type { Trim } from "../source/trim.ts";
 import type { PlannedStream } from "../streams/planned-stream.ts";
+import { codecsLeftOut } from "../streams/stream-variants.ts";
 import type { OutputPlan } from "./output-plan.ts";
 import { planStreamParts, type StreamParts } from "./plan-stream-tracks.ts";
 
@@ -34,6 +35,7 @@ function assemble(spec: HttpStreamOutput, source: SourceTracks, parts: StreamPar
   const notes = [
     undecodable ? undecodableAudioNote(undecodable) : parts.note,
     dropped.length > 0 ? droppedNote(dropped) : null,
+    codecsNote(spec, source),
     fallBackNote(all),
     video ? earlyEndNote(trim, video, heard[0]) : null,
   ].filter((note) => note !== null);
@@ -60,6 +62,16 @@ function assemble(spec: HttpStreamOutput, source: SourceTracks, parts: StreamPar
     },
     ...(device ? { device } : {}),
   };
+}
+
+/** Note about codecs that `hls` leaves out, or that are of no use in it; null if all are of use. */
+function codecsNote(spec: HttpStreamOutput, source: SourceTracks): string | null {
+  const left = codecsLeftOut(spec, source);
+  const videos = spec.variants.flatMap(({ video }) => video?.codec ?? []);
+  const isOnlyVp9 = spec.hls && source.video && videos.length > 0 && videos.every((codec) => codec === "vp9");
+  if (isOnlyVp9) return "Safari does not play VP9 in HLS: add variants with h264 for it.";
+  if (left.length === 0) return null;
+  return `HLS is without ${left.join(", ")}: MPEG-TS segments hold only h264, aac and ac3. With \`segments: fmp4\` it has all.`;
 }
 
 /** Graphs and further inputs of audio. */

@@ -62,7 +62,7 @@ export type VideoTrackRequest = {
   readonly track: VideoTrack;
   readonly trim: Trim;
   readonly capabilities: FfmpegCapabilities;
-  /** Distance of keyframes at fixed times, which H.264 and HEVC support, in seconds; left out: the encoder chooses. */
+  /** Distance of keyframes at fixed times, as in streams, in seconds; left out: the encoder chooses. */
   readonly gridSeconds?: number;
   /** The chunk to plan; left out or null: the whole video. */
   readonly span?: VideoSpan | null;
@@ -211,16 +211,20 @@ const encoderNeed = ({ spec, container, frame }: EncodeOptions): Need => ({
  */
 const CHUNKS_IN_TWO_PASSES: ReadonlySet<VideoEncoder> = new Set(["libx264", "libx265", "libvpx-vp9", "libaom-av1"]);
 
+/** Versions in which SVT-AV1 ignores forced keyframes of a mean bitrate: before 6.1. */
+const WITHOUT_FORCED_KEYFRAMES = /^(?:[1-5]\.|6\.0)/;
+
 function inSoftware(
   options: EncodeOptions,
   passLog: string,
-  capabilities: Pick<FfmpegCapabilities, "encoders">,
+  { encoders, ffmpegVersion = "" }: Pick<FfmpegCapabilities, "encoders" | "ffmpegVersion">,
 ): Encoding | null {
   const { spec, frame, timing } = options;
-  const candidates = videoEncoders(spec.codec, spec.twoPass, frame);
-  const encoder = candidates.find((name) => capabilities.encoders.includes(name));
-  if (!encoder) return null;
   const hasMean = !hasQualityTarget(spec.rate);
+  const ignoresGrid = options.gridSeconds !== null && hasMean && WITHOUT_FORCED_KEYFRAMES.test(ffmpegVersion);
+  const candidates = videoEncoders(spec.codec, spec.twoPass, frame);
+  const encoder = candidates.find((name) => encoders.includes(name) && !(ignoresGrid && name === "libsvtav1"));
+  if (!encoder) return null;
   const twoPass = spec.twoPass || (options.chunk !== null && hasMean && CHUNKS_IN_TWO_PASSES.has(encoder));
   const pass = (number: 1 | 2): string[] => [
     ...videoArguments(encoder, { ...options, pass: twoPass ? { number, log: passLog } : null }),

@@ -1,4 +1,7 @@
 // Plans the audio of a stream: each track in each encoding of the variants.
+
+import type { Failure } from "../../errors.ts";
+import type { AudioTrackSpec } from "../../format/format-spec.ts";
 import type { TrackTraits } from "../../job/audio-tracks.ts";
 import type { HttpStreamOutput } from "../../job/output-spec.ts";
 import { UNDETERMINED } from "../../media/languages.ts";
@@ -16,7 +19,7 @@ import { type Trim, trimArguments } from "../source/trim.ts";
 import type { StreamTrack } from "../streams/planned-stream.ts";
 import { streamTrim } from "../streams/stream-clip.ts";
 import { streamArguments, streamFiles } from "../streams/stream-muxers.ts";
-import { fitsMpegTs, hasFragments, hasMpegTs, type StreamVariants, variantsFor } from "../streams/stream-variants.ts";
+import { hasFragments, hasMpegTs, type StreamVariants, variantsFor } from "../streams/stream-variants.ts";
 import { mapAudio } from "./map-audio.ts";
 
 /** Options of the audio of all renditions. */
@@ -65,8 +68,8 @@ export function streamSource(spec: HttpStreamOutput, source: SourceTracks): Resu
   return ok({ source: { ...source, audio }, tracks: all, note });
 }
 
-function encoded({ codec, ...format }: NonNullable<HttpStreamOutput["variants"][number]["audio"]>): EncodedAudio {
-  if (codec === "copy") throw new Error("Audio of streams is not copied");
+function encoded({ codec, ...format }: AudioTrackSpec): EncodedAudio {
+  if (codec === "copy") throw new Error("Tracks of a list are not copied");
   return { ...format, codec };
 }
 
@@ -81,7 +84,7 @@ export function streamAudios(
   return chosen.value.tracks.map(({ track, traits, format }, at) => ({
     number: traits && at + 1,
     track,
-    specs: format ? [format] : audios,
+    specs: format ? [format] : audios.filter(({ codec }) => codec !== "copy").map(encoded),
   }));
 }
 
@@ -102,16 +105,14 @@ export type StreamAudioParts = {
 /** Plans each track in each encoding. A group has all tracks in an encoding. */
 export function planAudios(
   request: StreamAudioRequest,
-  { audios, videos, variants }: StreamVariants,
+  { audios, variants }: StreamVariants,
 ): Result<StreamAudioParts> {
   const { tracks, capabilities } = request;
   const parts: AudioPart[] = [];
   if (tracks.length === 0) return ok({ parts, starts: [] });
-  const encoder = chooseAudioEncoder("aac", capabilities);
-  if (!encoder) return err(encoderFailure("aac"));
-  const isInTs = audios.map((_, index) =>
-    variants.some(({ audio, video }) => audio === index && fitsMpegTs(video === null ? null : (videos[video] ?? null))),
-  );
+  const failures = audios.map((audio) => audioFailure(audio, tracks, capabilities)).filter((each) => each !== null);
+  if (failures[0]) return err(failures[0]);
+  const isInTs = audios.map((_, index) => variants.some(({ audio, inMpegTs }) => audio === index && inMpegTs));
   const groups: string[] = [];
   const starts = audios.map((common, group) => {
     const name = unusedName(audioName(common), [...parts.map(({ track }) => track.name), ...groups]);
@@ -128,7 +129,7 @@ export function planAudios(
         const taken = parts.map(({ track }) => track.name);
         const planned = { name: unusedName(wanted, taken), group: name, at, encoding: rendition.format ?? common };
         const isSegmented = rendition.format ? isInTs.includes(true) : (isInTs[group] ?? false);
-        parts.push(audioPart(request, rendition, { ...planned, encoder, isSegmented }));
+        parts.push(audioPart(request, rendition, { ...planned, isSegmented }));
       }
       if (rendition.traits?.isDefault ?? true) start = known < 0 ? parts.length - 1 : known;
     }
@@ -137,26 +138,45 @@ export function planAudios(
   return ok({ parts, starts });
 }
 
+/** Codecs whose frames players read in a copy, by ffprobe's names. */
+const COPIED: readonly (string | null)[] = ["ac3", "eac3"];
+
+/** The failure of an encoding that the node or the source does not support; null if it can be made. */
+function audioFailure(
+  { codec }: AudioTrackSpec,
+  tracks: readonly StreamAudio[],
+  capabilities: FfmpegCapabilities,
+): Failure | null {
+  if (codec !== "copy") return chooseAudioEncoder(codec, capabilities) ? null : encoderFailure(codec);
+  const other = tracks.find(({ track }) => !COPIED.includes(track.codec));
+  if (!other) return null;
+  const name = other.track.codec ?? "of an unknown codec";
+  return {
+    code: "copy_not_possible",
+    message: `The input's audio is ${name}, and streams copy only ac3 and eac3: encode it.`,
+  };
+}
+
 type PlannedEncoding = {
   readonly name: string;
   readonly group: string;
   readonly at: number;
-  readonly encoding: EncodedAudio;
-  readonly encoder: Parameters<typeof audioArguments>[0];
+  readonly encoding: AudioTrackSpec;
   readonly isSegmented: boolean;
 };
 
 function audioPart(
-  { spec, chunked, trim }: StreamAudioRequest,
+  request: StreamAudioRequest,
   { track, traits }: StreamAudio,
-  { name, group, at, encoding, encoder, isSegmented }: PlannedEncoding,
+  { name, group, at, encoding, isSegmented }: PlannedEncoding,
 ): AudioPart {
+  const { spec, chunked, trim } = request;
   const files = streamFiles(`${spec.index}-${name}`, { fmp4: hasFragments(spec), ts: hasMpegTs(spec) && isSegmented });
+  const codec = encoding.codec === "copy" ? track.codec : encoding.codec;
   const file = chunked
-    ? streamAudioArguments(chunkFile(spec.index, name))
-    : streamArguments(files, "audio", spec.segmentDurationMs);
-  const loudness = loudnessOf(spec.loudness, traits && at + 1);
-  const options = audioArguments(encoder, { spec: encoding, ...STREAM_AUDIO, track, seekMs: trim.seekMs, loudness });
+    ? streamAudioArguments(chunkFile(spec.index, name), codec)
+    : streamArguments(files, "audio", spec.segmentDurationMs, codec);
+  const { encoder, options, needs } = encodingOf(request, track, encoding, traits && at + 1);
   const { map, argv, graphs, inputs } = mapAudio(track, options, `a${spec.index}${name.replaceAll("-", "_")}`);
   return {
     track: {
@@ -171,14 +191,37 @@ function audioPart(
     ...(graphs.length > 0 ? { graphs } : {}),
     ...(inputs.length > 0 ? { inputs } : {}),
     encoder,
-    needs: [audioEncoderNeed("aac")],
+    needs,
   };
 }
+
+/** `number`: of the track in a list; null: no list. */
+function encodingOf(
+  { spec, capabilities, trim }: StreamAudioRequest,
+  track: AudioTrack,
+  { codec, ...encoding }: AudioTrackSpec,
+  number: number | null,
+): Pick<AudioPart, "encoder" | "needs"> & { readonly options: readonly string[] } {
+  const encoder = codec === "copy" ? null : chooseAudioEncoder(codec, capabilities);
+  if (codec === "copy" || encoder === null) return { encoder: "copy", options: ["-c:a", "copy"], needs: [] };
+  // The clock of Opus in MP4 (Encapsulation of Opus in ISO Base Media File Format §4.3.2).
+  const sampleRateHz = encoding.sampleRateHz ?? (codec === "opus" ? OPUS_HZ : null);
+  const encoded = { spec: { ...encoding, codec, sampleRateHz }, track, seekMs: trim.seekMs };
+  const loudness = loudnessOf(spec.loudness, number);
+  return {
+    encoder,
+    options: audioArguments(encoder, { ...STREAM_AUDIO, ...encoded, loudness }),
+    needs: [audioEncoderNeed(codec)],
+  };
+}
+
+const OPUS_HZ = 48_000;
 
 const knownLanguage = ({ language }: AudioTrack): Pick<StreamTrack, "language"> =>
   language === UNDETERMINED ? {} : { language };
 
-const audioName = ({ bitrateKbps }: EncodedAudio): string => `audio${bitrateKbps === null ? "" : `-${bitrateKbps}k`}`;
+const audioName = ({ codec, bitrateKbps }: AudioTrackSpec): string =>
+  `audio${codec === "aac" ? "" : `-${codec}`}${bitrateKbps === null ? "" : `-${bitrateKbps}k`}`;
 
 /** Returns the wanted name with a number if it is taken. */
 export function unusedName(wanted: string, taken: readonly string[], attempt = 1): string {

@@ -1,4 +1,5 @@
 // Writes the tracks of a stream as fragmented MP4, as segments of MPEG-TS, or as both with a single encode.
+import { strictArguments } from "../command/muxers.ts";
 import type { TrackKind } from "../source/source-tracks.ts";
 import { STREAM_START_SECONDS } from "./planned-stream.ts";
 
@@ -62,11 +63,35 @@ export const streamFiles = (name: string, wants: { readonly fmp4: boolean; reado
   ts: wants.ts ? `${name}.m3u8` : null,
 });
 
-/** ffmpeg's options for the files of a track. If there are two, `tee` writes both with a single encode. */
-export function streamArguments({ fmp4, ts }: StreamFiles, kind: TrackKind, segmentMs: number): string[] {
-  const fragments: Muxer["options"] = kind === "audio" ? [["frag_duration", AUDIO_FRAGMENT_US]] : [];
+/** Codecs whose headers the muxer of MP4 derives from their first packet, so that it must not write `moov` before. */
+const DESCRIBED_BY_PACKETS: readonly (string | null)[] = ["ac3", "eac3"];
+
+function fragmented(kind: TrackKind, codec: string | null): Muxer {
+  const [flags, ...options] = FRAGMENTED.options;
+  const delayed = DESCRIBED_BY_PACKETS.includes(codec) ? "+delay_moov" : "";
+  return {
+    ...FRAGMENTED,
+    options: [
+      ...(flags ? [[flags[0], `${flags[1]}${delayed}`] as const] : []),
+      ...options,
+      ...(kind === "audio" ? [["frag_duration", AUDIO_FRAGMENT_US] as const] : []),
+      ...(strictArguments("mp4", codec).length > 0 ? [["strict", "experimental"] as const] : []),
+    ],
+  };
+}
+
+/**
+ * ffmpeg's options for the files of a track. If there are two, `tee` writes both with a single encode. `codec`:
+ * ffprobe's name of an audio codec.
+ */
+export function streamArguments(
+  { fmp4, ts }: StreamFiles,
+  kind: TrackKind,
+  segmentMs: number,
+  codec: string | null = null,
+): string[] {
   const files = [
-    ...(fmp4 === null ? [] : [{ file: fmp4, name: FRAGMENTED.name, options: [...FRAGMENTED.options, ...fragments] }]),
+    ...(fmp4 === null ? [] : [{ file: fmp4, ...fragmented(kind, codec) }]),
     ...(ts === null ? [] : [{ file: ts, ...segmented(segmentMs, ts.replace(/\.m3u8$/, "")) }]),
   ];
   const [only, ...more] = files;

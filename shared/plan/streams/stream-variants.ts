@@ -1,24 +1,30 @@
 // Chooses the renditions of a stream: all requested renditions if the source has the tracks and enough pixels.
-import type { FrameSize, VideoFormat } from "../../format/format-spec.ts";
+import type { AudioTrackSpec, FrameSize, VideoFormat } from "../../format/format-spec.ts";
+import { fitsMpegTs, notInMpegTs } from "../../format/stream-codecs.ts";
 import type { HttpStreamOutput } from "../../job/output-spec.ts";
-import type { EncodedAudio } from "../encoders/audio-encoders.ts";
 import type { EncodedVideo } from "../encoders/video-encode-options.ts";
 import { shownSize } from "../filters/crop-source.ts";
 import type { Size } from "../source/frame-size.ts";
 import type { AudioTrack, SourceTracks, VideoTrack } from "../source/source-tracks.ts";
 
 /** Tracks of a variant; at least one. `requested`: its index in the request. */
-type Variant = { readonly video: EncodedVideo | null; readonly audio: EncodedAudio | null; readonly requested: number };
+type Variant = {
+  readonly video: EncodedVideo | null;
+  readonly audio: AudioTrackSpec | null;
+  readonly requested: number;
+};
 
 /** Tracks of a stream, each once, and the variants that consist of them. */
 export type StreamVariants = {
   readonly videos: readonly EncodedVideo[];
-  readonly audios: readonly EncodedAudio[];
+  readonly audios: readonly AudioTrackSpec[];
   /** Indexes in `videos`, `audios` and the request. Variants without video come last. */
   readonly variants: readonly {
     readonly video: number | null;
     readonly audio: number | null;
     readonly requested: number;
+    /** True if MPEG-TS segments hold its codecs. */
+    readonly inMpegTs: boolean;
   }[];
 };
 
@@ -31,9 +37,10 @@ export type StreamVariants = {
  */
 export function variantsFor(spec: HttpStreamOutput, source: SourceTracks): StreamVariants {
   const size = source.video && shownSize(spec.crop, source.video);
-  const requested = spec.variants
-    .map((format, requested) => ({ ...variantOf(format, source), requested }))
-    .filter(({ video }) => hasFragments(spec) || fitsMpegTs(video));
+  const each = spec.variants.map((format, requested) => ({ ...variantOf(format, source), requested }));
+  const requested = (spec.hls?.muxed ? each : inEachAudioCodec(each)).filter(
+    (variant) => hasFragments(spec) || fitsMpegTs(codecsIn(variant, source)),
+  );
   const fitting =
     spec.dropsLargerVariants && size ? fitLadder(requested, size, source.audio, spec.fit === "blur") : requested;
   const variants = fitting
@@ -43,11 +50,39 @@ export function variantsFor(spec: HttpStreamOutput, source: SourceTracks): Strea
     ...variants.filter(({ video }) => video !== null),
     ...variants.filter(({ video }) => video === null),
   ];
-  return withIndexes(ordered);
+  return withIndexes(ordered, (variant) => fitsMpegTs(codecsIn(variant, source)));
 }
 
-/** Apple has HEVC in fragmented MP4 only (HLS authoring specification §1.5), and so have browsers. */
-export const fitsMpegTs = (video: EncodedVideo | null): boolean => video?.codec !== "hevc";
+/**
+ * Adds a variant with audio of each codec for every video, because players choose a variant by all its codecs. The
+ * audio is the first with that codec.
+ */
+function inEachAudioCodec(variants: readonly Variant[]): Variant[] {
+  const byCodec = new Map(variants.toReversed().flatMap(({ audio }) => (audio ? [[audio.codec, audio] as const] : [])));
+  const all: Variant[] = [];
+  for (const variant of variants) {
+    const { video, audio } = variant;
+    const has = (codec: string): boolean =>
+      [...variants, ...all].some(
+        (other) => other.audio?.codec === codec && other.video && isSameVideo(other.video, video),
+      );
+    const others = video && audio ? [...byCodec.values()].filter(({ codec }) => !has(codec)) : [];
+    all.push(variant, ...others.map((other) => ({ ...variant, audio: other })));
+  }
+  return all;
+}
+
+/** The codecs of a variant. Those of a copy are the source's. */
+const codecsIn = ({ video, audio }: Pick<Variant, "video" | "audio">, source: SourceTracks) => ({
+  video,
+  audio: audio?.codec === "copy" ? { codec: source.audio?.codec ?? audio.codec } : audio,
+});
+
+/** Codecs that a package of MPEG-TS segments leaves out; none if the stream has no such package. */
+export const codecsLeftOut = (spec: HttpStreamOutput, source: SourceTracks): string[] =>
+  hasMpegTs(spec)
+    ? [...new Set(spec.variants.flatMap((format) => notInMpegTs(codecsIn(variantOf(format, source), source))))]
+    : [];
 
 /** True if a package of the stream has segments of fragmented MP4. */
 export const hasFragments = ({ hls, dash }: Pick<HttpStreamOutput, "hls" | "dash">): boolean =>
@@ -62,7 +97,7 @@ function variantOf({ video, audio }: VideoFormat, source: SourceTracks): Omit<Va
       video && source.video && video.codec !== "copy"
         ? { ...video, codec: video.codec, twoPass: false, fps: video.fps ?? slowestFps(source.video) }
         : null,
-    audio: audio && source.audio && audio.codec !== "copy" ? { ...audio, codec: audio.codec } : null,
+    audio: source.audio && audio,
   };
 }
 
@@ -100,7 +135,7 @@ function fitLadder(
 }
 
 /** Mono stays mono, with half of the bits: stereo would have the same channel twice. More channels become two. */
-const ladderAudio = (audio: EncodedAudio, isMono: boolean): EncodedAudio => ({
+const ladderAudio = (audio: AudioTrackSpec, isMono: boolean): AudioTrackSpec => ({
   ...audio,
   channels: audio.channels ?? (isMono ? "mono" : "stereo"),
   bitrateKbps: isMono && audio.bitrateKbps !== null ? audio.bitrateKbps / 2 : audio.bitrateKbps,
@@ -129,11 +164,12 @@ function contained(size: FrameSize, source: Size): Size {
  * Merges equal tracks, and then equal variants. Equal variants are of no use to a player: with a source without audio,
  * `720p` and `720p:x` are the same.
  */
-function withIndexes(variants: readonly Variant[]): StreamVariants {
+function withIndexes(variants: readonly Variant[], inMpegTs: (variant: Variant) => boolean): StreamVariants {
   const videos: EncodedVideo[] = [];
-  const audios: EncodedAudio[] = [];
+  const audios: AudioTrackSpec[] = [];
   const indexed = variants.map(({ video, audio, requested }) => ({
     requested,
+    inMpegTs: inMpegTs({ video, audio, requested }),
     video: video && indexIn(videos, video, isSameVideo),
     audio: audio && indexIn(audios, audio, isSameAudio),
   }));
@@ -148,10 +184,14 @@ function indexIn<Item>(items: Item[], item: Item, isSame: (a: Item, b: Item) => 
   return at === -1 ? items.push(item) - 1 : at;
 }
 
-const isSameVideo = ({ size, rate, ...a }: EncodedVideo, b: EncodedVideo): boolean =>
-  size.width === b.size.width && size.height === b.size.height && haveSameValues(rate, b.rate) && haveSameValues(a, b);
+const isSameVideo = ({ size, rate, ...a }: EncodedVideo, b: EncodedVideo | null): boolean =>
+  b !== null &&
+  size.width === b.size.width &&
+  size.height === b.size.height &&
+  haveSameValues(rate, b.rate) &&
+  haveSameValues(a, b);
 
-const isSameAudio = (a: EncodedAudio, b: EncodedAudio): boolean => haveSameValues(a, b);
+const isSameAudio = (a: AudioTrackSpec, b: AudioTrackSpec): boolean => haveSameValues(a, b);
 
 /** True if `b` has all values of `a`. Compares by identity, so members that are objects must not be in `a`. */
 const haveSameValues = <Item extends object>(a: Item, b: Item): boolean =>

@@ -1,7 +1,9 @@
 // Schema of the parameters of an HTTP stream (api-v2 §5).
 
 import * as z from "zod";
-import { flag, PARAMETERS } from "../../parameters/parameter.ts";
+import { STREAM_CODECS } from "../../format/stream-codecs.ts";
+import { SegmentFormat } from "../../job/output-spec.ts";
+import { flag, oneOf, PARAMETERS } from "../../parameters/parameter.ts";
 import { streamParameters } from "../../parameters/plain-parameters.ts";
 import { strictObject } from "../../strict-object.ts";
 import { cleanPath } from "../clean-path.ts";
@@ -24,6 +26,9 @@ const sameName = playlistName.describe("The same as `playlist_name` of the strea
 const folder = folderPath.describe("The folder of its files");
 const HLS_VERSION = "must be an HLS version from 3 to 7; with 3, segments contain both video and audio";
 
+/** Completes a list of formats: `mp4 with …`. */
+export const STREAM_FORMATS = `${STREAM_CODECS.video.join(", ")} or novideo, and ${STREAM_CODECS.audio.join(", ")}, copy or noaudio`;
+
 const streamParams = {
   variants: z
     .array(z.string("must be a string with a format"), "must be a list of formats")
@@ -31,8 +36,8 @@ const streamParams = {
     .max(MAX_VARIANTS, `must have at most ${MAX_VARIANTS} formats`)
     .optional()
     .describe(
-      "The formats of the renditions: mp4 with h264, hevc or novideo, and aac or noaudio. HLS contains hevc variants only " +
-        "if there are no h264 variants. By default, 64k audio and video from 240p to 2160p, up to the size of the input",
+      `The formats of the renditions: mp4 with ${STREAM_FORMATS}. Audio has at most two codecs. By default, 64k audio ` +
+        "and video from 240p to 2160p, up to the size of the input",
     ),
   playlist_name: playlistName
     .describe(`The file name of the master playlist and the manifest, without extension; ${DEFAULT_NAME} by default`)
@@ -108,12 +113,14 @@ export const HttpStreamParams = strictObject({
     {
       path: folder
         .clone()
-        .register(PARAMETERS, {
-          label: "HLS in",
-          example: "hls",
-          help: "MPEG-TS segments; empty for none",
-          first: true,
-        }),
+        .register(PARAMETERS, { label: "HLS in", example: "hls", help: "Empty for none", first: true }),
+      segments: oneOf(SegmentFormat.options)
+        .optional()
+        .describe(
+          "mpegts: segments with h264, aac and ac3; variants with other codecs are left out. fmp4: fragmented MP4, for all " +
+            "codecs. By default mpegts, or fmp4 if it would leave out all variants with video",
+        )
+        .register(PARAMETERS, { label: "HLS segments", help: "fmp4 for all codecs" }),
       playlist_name: sameName,
       version: z
         .int(HLS_VERSION)
@@ -128,7 +135,7 @@ export const HttpStreamParams = strictObject({
     { elsewhere: STREAM_PARAM_HINTS },
   )
     .optional()
-    .describe("HLS with MPEG-TS segments, or with fragmented MP4 when all variants with video are hevc"),
+    .describe("HLS with segments of MPEG-TS or fragmented MP4"),
   dash: strictObject(
     {
       path: folder

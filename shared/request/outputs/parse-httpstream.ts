@@ -3,6 +3,7 @@
 import type { VideoFormat } from "../../format/format-spec.ts";
 import { parseFormat } from "../../format/parse-format.ts";
 import { DEFAULT_LADDER } from "../../format/presets.ts";
+import { fitsMpegTs, STREAM_CODECS } from "../../format/stream-codecs.ts";
 import type { RequestedTrack } from "../../job/audio-tracks.ts";
 import { joinPath } from "../../job/object-name.ts";
 import type { HttpStreamOutput, SegmentFormat } from "../../job/output-spec.ts";
@@ -14,7 +15,7 @@ import { invalid, parseSection } from "../parse-section.ts";
 import { parseAudio } from "./audio-tracks.ts";
 import { parseBurn } from "./burn.ts";
 import { frameConflict } from "./frame-conflict.ts";
-import { DEFAULT_NAME, HttpStreamParams } from "./httpstream-params.ts";
+import { DEFAULT_NAME, HttpStreamParams, STREAM_FORMATS } from "./httpstream-params.ts";
 import { parseLoudness } from "./loudness.ts";
 import type { Named } from "./output-params.ts";
 import { parseSubtitles } from "./subtitles.ts";
@@ -45,8 +46,8 @@ export function parseHttpStream(
     variants.value.flatMap(({ video }) => (video ? [video.size] : [])),
   );
   if (frames) return invalid("output_param_not_valid", `\`${field}${frames}`);
-  const segments = hlsSegments(variants.value);
-  const mismatch = segments === "fmp4" ? requiresMpegTs(parsed.value) : null;
+  const segments = hls?.segments ?? hlsSegments(variants.value);
+  const mismatch = codecConflict(parsed.value, variants.value, segments);
   if (mismatch) return invalid("output_param_not_valid", `\`${field}.${mismatch}`);
   const owner = {
     container: "mp4" as const,
@@ -56,9 +57,10 @@ export function parseHttpStream(
   };
   const tracks = parseAudio(parsed.value.audio, `${field}.audio`, owner, allow);
   if (!tracks.ok) return tracks;
-  const other = tracks.value.audioTracks === "all" ? -1 : (tracks.value.audioTracks ?? []).findIndex(isNotAac);
+  const codecs = audioCodecs(variants.value);
+  const other = tracks.value.audioTracks === "all" ? -1 : (tracks.value.audioTracks ?? []).findIndex(isNot(codecs));
   if (other >= 0) {
-    return invalid("output_param_not_valid", `\`${field}.audio.${other}.format\` must be aac in streams`);
+    return invalid("output_param_not_valid", `\`${field}.audio.${other}.format\` must be ${ownFormatRule(codecs)}`);
   }
   const subtitles = parseSubtitles(parsed.value.subtitles, `${field}.subtitles`, allow);
   if (!subtitles.ok) return subtitles;
@@ -86,7 +88,21 @@ export function parseHttpStream(
   });
 }
 
-const isNotAac = ({ format }: RequestedTrack): boolean => format !== null && format.codec !== "aac";
+/** Codecs of the variants' audio, each once. */
+const audioCodecs = (variants: readonly VideoFormat[]): string[] => [
+  ...new Set(variants.flatMap(({ audio }) => audio?.codec ?? [])),
+];
+
+/** All tracks of a group have the same codec, so a track has its own encoding only if there is a single codec. */
+const isNot =
+  (codecs: readonly string[]) =>
+  ({ format }: RequestedTrack): boolean =>
+    format !== null && codecs.some((codec) => codec !== format.codec);
+
+const ownFormatRule = (codecs: readonly string[]): string =>
+  codecs.length === 1
+    ? `${codecs[0]} in streams, like the audio of the variants`
+    : "left out, because the variants have audio in several codecs";
 
 /** Returns the different playlist names of a stream and its packages. */
 function playlistNames({ playlist_name, hls, dash }: HttpStreamParams): string[] {
@@ -115,7 +131,7 @@ function parseVariants(formats: readonly string[], field: string): Result<VideoF
     const parsed = parseFormat(format);
     if (!parsed.ok) return invalid("output_format_not_valid", `\`${field}.${at}\`: ${parsed.error.message}`);
     if (parsed.value.type !== "video" || !isStreamable(parsed.value)) {
-      const allowed = "mp4 with h264, hevc or novideo, and aac or noaudio";
+      const allowed = `mp4 with ${STREAM_FORMATS}`;
       return invalid(
         "output_format_not_valid",
         `\`${field}.${at}\`: \`${format}\` is not supported in streams; allowed: ${allowed}`,
@@ -143,21 +159,35 @@ function withoutVmaf(variants: readonly VideoFormat[]): string | null {
 
 const isStreamable = ({ container, video, audio }: VideoFormat): boolean =>
   container === "mp4" &&
-  (!video || video.codec === "h264" || video.codec === "hevc") &&
-  (!audio || audio.codec === "aac");
+  (!video || STREAM_CODECS.video.some((codec) => codec === video.codec)) &&
+  (!audio || audio.codec === "copy" || STREAM_CODECS.audio.some((codec) => codec === audio.codec));
 
-/**
- * Returns the segment format. HEVC requires fragmented MP4 (Apple, HLS Authoring Specification §1.5). H.264 uses
- * MPEG-TS, which all players read.
- */
+/** Returns the default of `hls.segments`: MPEG-TS, which all players read, if it holds a variant with video. */
 function hlsSegments(variants: readonly VideoFormat[]): SegmentFormat {
-  const codecs = variants.flatMap(({ video }) => video?.codec ?? []);
-  return codecs.length > 0 && codecs.every((codec) => codec === "hevc") ? "fmp4" : "mpegts";
+  const videos = variants.filter(({ video }) => video !== null);
+  return (videos.length > 0 ? videos : variants).some(fitsMpegTs) ? "mpegts" : "fmp4";
 }
 
-/** Returns a parameter that requires MPEG-TS, with the reason, if the segments of `hls` are fragmented MP4. */
-function requiresMpegTs({ hls, encryption }: HttpStreamParams): string | null {
-  const why = "requires MPEG-TS segments, which do not support HEVC; use h264 in at least one variant, or remove it";
-  if (hls?.version === 3) return `hls.version\` 3 ${why}`;
-  return hls && encryption ? `encryption\` ${why}` : null;
+/** Players read the audio of a stream in one of two codecs. More would multiply the variants of playlists. */
+const MOST_AUDIO_CODECS = 2;
+
+/** Returns a parameter that the codecs or the segments of `hls` rule out, with the reason; null if there is none. */
+function codecConflict(
+  { hls, encryption, loudness }: HttpStreamParams,
+  variants: readonly VideoFormat[],
+  segments: SegmentFormat,
+): string | null {
+  const codecs = audioCodecs(variants);
+  if (codecs.length > MOST_AUDIO_CODECS) {
+    return `variants\` must have at most two audio codecs, not ${codecs.join(", ")}`;
+  }
+  if (loudness !== undefined && codecs.includes("copy")) return "loudness` requires audio that is encoded, not copied";
+  if (!hls) return null;
+  if (segments === "mpegts") {
+    const why = "leaves out all variants: MPEG-TS holds only h264 with aac, ac3 or noaudio; use `fmp4`";
+    return variants.some(fitsMpegTs) ? null : `hls.segments\` mpegts ${why}`;
+  }
+  const why = "requires MPEG-TS segments, so h264 with aac or ac3 in at least one variant, and not `segments: fmp4`";
+  if (hls.version === 3) return `hls.version\` 3 ${why}`;
+  return encryption ? `encryption\` ${why}` : null;
 }

@@ -148,12 +148,13 @@ function sizesOf(
   const tracks = new Map(stream.tracks.map((track) => [track.name, track]));
   const chosen = variantsFor(spec, source);
   const rates = trackRates(chosen, stream);
+  const inHls = spec.hls?.segments === "fmp4" ? "fmp4" : "ts";
   const renditions = stream.variants.map(({ video, audio }, at) => {
     const members = [video, audio].flatMap((name) => (name === null ? [] : (tracks.get(name) ?? [])));
     const videoTrack = members.flatMap((track) => track.video ?? [])[0];
     const packages = [
-      ...(members.every(({ ts }) => ts !== null) ? ["hls" as const] : []),
-      ...(members.every(({ fmp4 }) => fmp4 !== null) ? ["dash" as const] : []),
+      ...(spec.hls && members.every((track) => track[inHls] !== null) ? ["hls" as const] : []),
+      ...(spec.dash ? ["dash" as const] : []),
     ];
     return {
       video,
