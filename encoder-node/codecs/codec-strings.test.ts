@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { describeEntry } from "../mp4/movie.ts";
 import { audioOfAdts, audioOfConfig } from "./aac.ts";
 import { avcCodec, hevcCodec } from "./codec-strings.ts";
+import { audioOfAc3, audioOfDec3, secondsOfAc3 } from "./dolby.ts";
 
 const bytes = (text: string): Buffer => Buffer.from(text.replaceAll(" ", ""), "hex");
 
@@ -23,6 +25,73 @@ test.each([
   ["no constraints", "01 01 60000000 000000000000 5d", "hvc1.1.6.L93"],
 ])("builds the HEVC codec string of %s", (_, configuration, codec) => {
   expect(hevcCodec("hvc1", bytes(configuration))).toBe(codec);
+});
+
+/** A sample entry of `skipBytes` zeros, and boxes. */
+const entry = (type: string, skipBytes: number, boxes: readonly (readonly [type: string, body: string])[]) => ({
+  type,
+  body: Buffer.concat([
+    Buffer.alloc(skipBytes),
+    ...boxes.flatMap(([name, hex]) => {
+      const body = bytes(hex);
+      const head = Buffer.alloc(8);
+      head.writeUInt32BE(8 + body.length);
+      return [Buffer.concat([head.fill(name, 4, 8, "latin1"), body])];
+    }),
+  ]),
+});
+const BT709 = "6e636c78 0001 0001 0001 00";
+const PQ = "6e636c78 0009 0010 0009 00";
+
+// Boxes of ffmpeg 7.0. The strings are those of shaka-packager 3.4.2 (npm) for the same files:
+// `packager in=v.mp4,stream=video,output=o.mp4 --hls_master_playlist_output o.m3u8`.
+test.each([
+  ["av01", "av1C", "81000c000a0b000000043cfecc02f80040", null, "av01.0.00M.08"],
+  ["av01", "av1C", "81050c000a0e0000002d4cffb3c02f8101010104", BT709, "av01.0.05M.08.0.110.01.01.01.0"],
+  ["av01", "av1C", "81014c000a0e0000000cc4ff6700be1424402410", PQ, "av01.0.01M.10.0.110.09.16.09.0"],
+  ["av01", "av1C", "8148e000", null, "av01.2.08H.12"],
+  ["vp09", "vpcC", "01000000000b820202020000", null, "vp09.00.11.08.01.02.02.02.00"],
+  ["vp09", "vpcC", "01000000001f820101010000", BT709, "vp09.00.31.08.01.01.01.01.00"],
+  ["vp09", "vpcC", "01000000010b840202020000", null, "vp09.01.11.08.02.02.02.02.00"],
+  ["vp09", "vpcC", "010000000215a20910090000", PQ, "vp09.02.21.10.01.09.16.09.00"],
+])("builds the codec string of %s as other packagers do: %s %s, colors %s", (type, box, configuration, colr, codec) => {
+  const boxes = [[box, configuration] as const, ...(colr ? [["colr", colr] as const] : [])];
+  expect(describeEntry(entry(type, 78, boxes)).codec).toBe(codec);
+});
+
+// As above, except for FLAC: RFC 9639 has no string, and Apple's players know `fLaC`, the name of the entry.
+test.each([
+  ["Opus", "dOps", "000201380000bb80000000", "opus", 2, 48_000],
+  ["Opus", "dOps", "000601380000bb800000010402000401020305", "opus", 6, 48_000],
+  ["fLaC", "dfLa", "00000000 80000022 1200120000000000925c 0bb803f0", "fLaC", 2, 48_000],
+  ["fLaC", "dfLa", "00000000 80000022 12001200000000004817 0ac441f0", "fLaC", 1, 44_100],
+  ["fLaC", "dfLa", "00000000 80000022 1200120000000001b030 0bb80bf0", "fLaC", 6, 48_000],
+  ["ac-3", "dac3", "101140", "ac-3", 2, 48_000],
+  ["ac-3", "dac3", "5008c0", "ac-3", 1, 44_100],
+  ["ac-3", "dac3", "103de0", "ac-3", 6, 48_000],
+  ["ec-3", "dec3", "0600a0040000", "ec-3", 2, 32_000],
+  ["ec-3", "dec3", "0e00200f0000", "ec-3", 6, 48_000],
+])("reads channels and rate of %s: %s %s", (type, box, configuration, codec, channels, sampleRateHz) => {
+  const description = { codec, video: null, audio: { channels, sampleRateHz } };
+  expect(describeEntry(entry(type, 28, [[box, configuration]]))).toEqual(description);
+});
+
+test("adds the channels of dependent substreams of E-AC-3: 7.1 is 5.1 with a pair", () => {
+  expect(audioOfDec3(bytes("0e00 200f 0202 00")).channels).toBe(8);
+});
+
+test("counts whole frames of AC-3, and rejects other bytes", () => {
+  const frame = Buffer.concat([bytes("0b77 0000 08 40 43 a0"), Buffer.alloc(248)]);
+  expect(audioOfAc3(frame)).toEqual({ codec: "ac-3", channels: 2, sampleRateHz: 48_000, frameBytes: 256 });
+  expect(secondsOfAc3(Buffer.concat([frame, frame, frame]))).toBeCloseTo(0.096, 9);
+  expect(() => secondsOfAc3(Buffer.concat([frame, Buffer.alloc(256)]))).toThrow("no sync word");
+  for (const reserved of ["0b77 0000 c8 40 43 a0", "0b77 0000 3e 40 43 a0"]) {
+    expect(() => audioOfAc3(bytes(reserved))).toThrow("reserved");
+  }
+});
+
+test.each(["mp4v", "dvh1"])("rejects entries of other codecs: %s", (type) => {
+  expect(() => describeEntry(entry(type, 78, []))).toThrow("Unsupported MP4 codec");
 });
 
 describe("AAC", () => {

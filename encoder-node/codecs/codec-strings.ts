@@ -35,13 +35,20 @@ export function hevcCodec(entry: string, hvcc: Buffer): string {
 
 const twoDigits = (value: number): string => String(value).padStart(2, "0");
 
-/** `av01.0.08M.10`, from the body of av1C (AV1 Codec ISO Media File Format Binding §2.3 and §5). */
-export function av1Codec(av1c: Buffer): string {
+/**
+ * `av01.0.08M.10`, from the body of av1C (AV1 Codec ISO Media File Format Binding §2.3 and §5). If the entry has the
+ * body of a `colr`: `av01.0.08M.10.0.110.09.16.09.0`.
+ */
+export function av1Codec(av1c: Buffer, colr: Buffer | null): string {
   const [, levels = 0, flags = 0] = [...av1c.subarray(0, 3)];
   const profile = levels >> 5;
   const isDeep = (flags & 0x40) > 0;
   const depth = isDeep ? (profile === 2 && flags & 0x20 ? 12 : 10) : 8;
-  return `av01.${profile}.${twoDigits(levels & 0x1f)}${flags & 0x80 ? "H" : "M"}.${twoDigits(depth)}`;
+  const codec = `av01.${profile}.${twoDigits(levels & 0x1f)}${flags & 0x80 ? "H" : "M"}.${twoDigits(depth)}`;
+  if (colr?.toString("latin1", 0, 4) !== "nclx") return codec;
+  const colors = [4, 6, 8].map((at) => twoDigits(colr.readUInt16BE(at)));
+  const chroma = `${(flags >> 3) & 1}${(flags >> 2) & 1}${flags & 3}`;
+  return [codec, (flags >> 4) & 1, chroma, ...colors, colr.readUInt8(10) >> 7].join(".");
 }
 
 /**

@@ -60,7 +60,9 @@ const AUDIO_BYTES = 28;
 export function describeEntry({ type, body: entry }: Box): CodecDescription {
   const video = VIDEOS.get(type);
   if (video) {
-    const codec = video.codecOf(bodyAt(entry.subarray(VISUAL_BYTES), video.box));
+    const boxes = entry.subarray(VISUAL_BYTES);
+    const colr = boxesIn(boxes).find((box) => box.type === "colr")?.body ?? null;
+    const codec = video.codecOf(bodyAt(boxes, video.box), colr);
     return { codec, video: { width: entry.readUInt16BE(24), height: entry.readUInt16BE(26) }, audio: null };
   }
   const known = AUDIOS.get(type);
@@ -69,7 +71,7 @@ export function describeEntry({ type, body: entry }: Box): CodecDescription {
   return { codec, video: null, audio };
 }
 
-type VideoEntry = { readonly box: string; readonly codecOf: (configuration: Buffer) => string };
+type VideoEntry = { readonly box: string; readonly codecOf: (configuration: Buffer, colr: Buffer | null) => string };
 type AudioEntry = { readonly box: string; readonly audioOf: (configuration: Buffer) => CodecAudio };
 
 /** Sample entries by their types: the box with the decoder's configuration, and its reader. */

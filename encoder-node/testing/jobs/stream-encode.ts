@@ -2,6 +2,7 @@
 
 import type { HttpStreamOutput } from "#shared/job/output-spec.ts";
 import { OPTIONAL_FILTERS } from "#shared/plan/command/capabilities.ts";
+import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import type { PlannedOutput } from "#shared/plan/outputs/output-plan.ts";
 import { planEncode } from "#shared/plan/tasks/plan-encode.ts";
 import { specOf } from "#shared/testing/output-specs.ts";
@@ -29,8 +30,8 @@ export async function planStream(source: string, params: Readonly<Record<string,
   const spec = specOf({ format: "httpstream", params }, 0);
   const probe = await probeFile(tools.ffprobe, source);
   const can = {
-    ffmpegVersion: "7",
-    encoders: ["libx264", "libx265", "aac", "mjpeg"],
+    ffmpegVersion: tools.ffmpeg.version,
+    encoders: ALL_SOFTWARE.encoders,
     cpus: 1,
     filters: [...OPTIONAL_FILTERS],
     muxers: [],

@@ -212,7 +212,7 @@ const encoderNeed = ({ spec, container, frame }: EncodeOptions): Need => ({
 const CHUNKS_IN_TWO_PASSES: ReadonlySet<VideoEncoder> = new Set(["libx264", "libx265", "libvpx-vp9", "libaom-av1"]);
 
 /** Versions in which SVT-AV1 ignores forced keyframes of a mean bitrate: before 6.1. */
-const WITHOUT_FORCED_KEYFRAMES = /^(?:[1-5]\.|6\.0)/;
+const WITHOUT_FORCED_KEYFRAMES = /^n?(?:[1-5]\.|6\.0)/;
 
 function inSoftware(
   options: EncodeOptions,
