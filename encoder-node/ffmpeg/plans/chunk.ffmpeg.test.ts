@@ -150,7 +150,8 @@ function expectTimes(actual: readonly number[], wanted: readonly number[], withi
 
 test("gives every codec's chunks the same header, the planned frames, and the whole's keyframes", SLOW, async () => {
   await makeClip(folder, "b.mp4", `${VIDEO}30000/1001 ${FAST}`);
-  const variants = ["mp4:x64_200k:48k", "mp4:hevc_x48:48k"];
+  const encoded = ["mp4:x64_200k:48k", "mp4:hevc_x48:48k", "mp4:av1_x64:48k", "mp4:vp9_x64:48k"];
+  const variants = [...encoded, "mp4:av1_x66_200k:opus_48k", "mp4:vp9_x48_200k:opus_48k"];
   const stream: OutputOptions = { format: "httpstream", params: { dash: { path: "d" }, variants } };
   const requests = [
     stream,
@@ -159,6 +160,10 @@ test("gives every codec's chunks the same header, the planned frames, and the wh
   const both = await makeBoth(path.join(folder, "b.mp4"), requests, SPLITS, (argv) => [...argv]);
   for (const [at, { files, stream }] of both.whole.outputs.entries()) {
     const tracks = stream?.tracks.filter(({ kind }) => kind === "video") ?? [];
+    for (const { fmp4 } of stream?.tracks.filter(({ kind }) => kind === "audio") ?? []) {
+      const { whole, joined } = await lookAt(both, at, ({ folder }) => path.join(folder, fmp4 ?? ""));
+      expect(joined.audio).toBe(whole.audio);
+    }
     for (const file of [...files, ...tracks.map(({ fmp4 }) => fmp4 ?? "")]) {
       const { whole, joined } = await lookAt(both, at, ({ folder }) => path.join(folder, file));
       expectTimes(timesOf(joined), timesOf(whole));
