@@ -13,7 +13,7 @@ const REQUEST: readonly OptionSpec[] = [
   {
     flags: "--to <format>",
     description:
-      "Output: a format with optional parameters (mp4:720p, jpg:320x:number=5), or hls, dash, cmaf, thumbnails, sprite",
+      "Output: a format with optional parameters (mp4:720p, jpg:320x:number=5), or hls, hls:fmp4, dash, cmaf, thumbnails, sprite",
     repeat: true,
   },
   {
@@ -35,7 +35,7 @@ const REQUEST: readonly OptionSpec[] = [
   { flags: "--name <name>", description: "Start of the outputs' names, instead of the source's name" },
   {
     flags: "--variant <format>",
-    description: "Rendition of hls, dash and cmaf, such as mp4:720p::quality=vmaf93; by default 240p to 2160p",
+    description: "Rendition of hls, dash and cmaf, such as mp4:av1_720p::quality=4; by default 240p to 2160p",
     repeat: true,
   },
   {

@@ -1,4 +1,6 @@
 // Builds variants of an HTTP stream from the renditions of other services.
+
+import { STREAM_CODECS } from "../format/stream-codecs.ts";
 import { type AudioParts, formatKey, type Lost, type VideoParts } from "./format-key.ts";
 
 export type Rendition = { readonly video: VideoParts | null; readonly audio: AudioParts | null };
@@ -20,13 +22,13 @@ export function streamVariants(renditions: readonly Rendition[], lost: Lost): st
   return [...new Set(whole.map((rendition) => formatKey({ container: "mp4", ...streamable(rendition, lost) }, lost)))];
 }
 
-/** Limits a rendition to h264 or hevc with aac, in a single pass. */
+/** Limits a rendition to codecs of streams with aac, in a single pass. */
 function streamable({ video, audio }: Rendition, lost: Lost): Rendition {
   const codec = video?.codec?.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
-  const isKnown = codec === undefined || ["h264", "avc", "hevc", "h265"].includes(codec);
-  if (!isKnown) lost("video codec", "streams have h264 or hevc; h264 is used");
+  const isKnown = codec === undefined || ["avc", "h265", ...STREAM_CODECS.video].includes(codec);
+  if (!isKnown) lost("video codec", `streams have ${STREAM_CODECS.video.join(", ")}; h264 is used`);
   const isAac = audio?.codec === undefined || /^aac$/i.test(audio.codec);
-  if (!isAac) lost("audio codec", "streams have aac");
+  if (!isAac) lost("audio codec", "aac is used in streams");
   return {
     video: video && { ...video, twoPass: false, ...(isKnown ? {} : { codec: undefined }) },
     audio: audio && { ...audio, ...(isAac ? {} : { codec: undefined }) },

@@ -43,10 +43,11 @@ export function playablesOfOutput(job: Job, output: Output, known: Known): Playa
     return [{ id: output.key, medium, thumbnails }];
   }
   if (output.type !== "httpstream") return [];
-  const isHevc = (params.variants ?? []).toString().includes("hevc");
+  // Not every browser decodes these codecs: the player says so if it shows no frames.
+  const isSpecial = /hevc|vp9|av1/.test((params.variants ?? []).toString());
   return playlistsOf(output).map(({ format, url }, index) => ({
     id: `${output.key}#${index}`,
-    medium: { kind: format, source: url, label, offset: 0, ...facts, ...(isHevc ? { hasVideo: true } : {}) },
+    medium: { kind: format, source: url, label, offset: 0, ...facts, ...(isSpecial ? { hasVideo: true } : {}) },
     thumbnails: params.thumbnails === true ? url.replace(/\.(m3u8|mpd)$/, ".vtt") : thumbnails,
   }));
 }

@@ -1,5 +1,7 @@
 // The renditions of a stream: a table with a row for each, ready ladders, and the size that the plan expects.
+
 import { useContext, useRef, useState } from "preact/hooks";
+import { STREAM_CODECS } from "../../../shared/format/stream-codecs.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
 import {
@@ -230,9 +232,12 @@ function Rendition({
   );
 }
 
-/** The codecs that streams support, besides H.264. */
-const CODECS = ["hevc", "x"];
-const AUDIO = ["48k", "64k", "96k", "128k", "160k", "192k", "x"];
+/** The codecs that streams support, besides the default. */
+const CODECS = [...STREAM_CODECS.video.slice(1), "x"];
+const AUDIO = [
+  ...["48k", "64k", "96k", "128k", "160k", "192k"],
+  ...["opus_64k", "opus_96k", "opus_128k", "ac3_192k", "ac3_384k", "flac", "copy", "x"],
+];
 const COLUMNS = [
   { title: "Height", slot: "size", none: "source" },
   { title: "Video", slot: "codec", none: "h264" },

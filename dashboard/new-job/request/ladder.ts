@@ -61,8 +61,10 @@ export const newFormat = (formats: readonly string[]): string => {
   return `mp4:${size}::quality=4`;
 };
 
-/** The bitrate of the audio, such as `128k`; `x` without audio, empty for the default. */
+/** Codec and bitrate of the audio, such as `128k` or `opus_96k`; `x` without audio, empty for the default. */
 export const audioOf = (format: string): string =>
-  slotOf(format, "audio") === "x" ? "x" : slotOf(format, "audioRate");
-export const withAudio = (format: string, audio: string): string =>
-  withSlot(format, audio === "x" ? "audio" : "audioRate", audio);
+  [slotOf(format, "audio"), slotOf(format, "audioRate")].filter((token) => token !== "").join("_");
+export const withAudio = (format: string, audio: string): string => {
+  const [codec = "", rate = ""] = /^\d/.test(audio) ? ["", audio] : audio.split("_");
+  return withSlot(withSlot(format, "audioRate", rate), "audio", codec);
+};

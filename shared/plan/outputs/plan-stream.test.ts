@@ -64,6 +64,36 @@ describe("the variants of a stream", () => {
       { ...HLS, variants: ["mp4:240p:96k", "mp4:hevc_240p:64k"] },
       ["240p=426x240+audio-96k"],
     ],
+    [
+      "every video has a choice with each audio codec, which is the first with that codec",
+      [video(640, 360), AUDIO],
+      {
+        hls: { path: "h", segments: "fmp4" },
+        variants: ["mp4:av1_240p", "mp4:240p:opus_96k", "mp4:x120:x", "mp4:x:opus_64k"],
+      },
+      [
+        ...["240p-av1=426x240+audio-128k", "240p-av1=426x240+audio-opus-96k"],
+        ...["240p=426x240+audio-opus-96k", "240p=426x240+audio-128k", "120p=214x120", "audio-opus-64k"],
+      ],
+    ],
+    [
+      "MPEG-TS gets the first audio that it holds, also from a variant of another codec",
+      [video(640, 360), AUDIO],
+      { hls: { path: "h", segments: "mpegts" }, variants: ["mp4:240p:opus_96k", "mp4:av1_240p", "mp4:x:64k"] },
+      ["240p=426x240+audio-128k", "audio-64k"],
+    ],
+    [
+      "copies of AC-3 fit MPEG-TS, and other copies do not",
+      [video(640, 360), { ...AUDIO, codec_name: "ac3" }],
+      { hls: { path: "h", segments: "mpegts" }, variants: ["mp4:240p:copy", "mp4:hevc_240p:copy"] },
+      ["240p=426x240+audio-copy"],
+    ],
+    [
+      "only AC-3 and E-AC-3 are copied",
+      [video(640, 360), AUDIO],
+      { dash: { path: "d" }, variants: ["mp4:240p:copy"] },
+      ["copy_not_possible"],
+    ],
     ["no audio", [video(640, 360)], HLS, ["240p=426x240", "360p=640x360"]],
     ["audio only, each bitrate once", [AUDIO], HLS, ["audio-64k", "audio-128k"]],
     [
@@ -153,6 +183,34 @@ test("the command encodes each track once, and tee writes it for both packages",
       thumbnails: null,
     },
   });
+});
+
+const GRID =
+  "-force_key_frames expr:isnan(prev_forced_t)+gt(floor((t+0.0005)/2),floor((prev_forced_t+0.0005)/2)) -g 9999";
+test.each([
+  ["mp4:vp9_240p_300k", "7.0", "-c:v libvpx-vp9", `${GRID} -keyint_min 9999`],
+  ["mp4:av1_240p", "7.0", "-c:v libsvtav1", `${GRID} -svtav1-params enable-force-key-frames=1`],
+  ["mp4:av1_240p_300k", "n7.0-7-g1", "-c:v libsvtav1", `${GRID} -fps_mode`],
+  ["mp4:av1_240p_300k", "5.1.9", "-c:v libaom-av1", `${GRID} -keyint_min 9999`],
+  ["mp4:240p:opus", "7.0", "-c:a libopus", " -ar 48000 "],
+  ["mp4:240p:flac", "7.0", "-c:a flac", " -strict experimental -f mp4"],
+  ["mp4:240p:ac3_192k", "7.0", "-c:a ac3", "+frag_discont+delay_moov"],
+])("encodes %s with ffmpeg %s: %s", (variant, ffmpegVersion, encoder, options) => {
+  const outputs = [{ format: "httpstream", params: { dash: { path: "d" }, variants: [variant] } }];
+  const streams = probed([video(640, 360), AUDIO]);
+  const { commands } = planOf(streams, outputs, { capabilities: { ...ALL_SOFTWARE, ffmpegVersion } });
+  const [, rest = ""] = commands[0]?.runs[0]?.argv.join(" ").split(encoder) ?? [];
+  expect(rest).toContain(options);
+});
+
+test.each([
+  [{ ...HLS, variants: ["mp4:240p", "mp4:av1_240p:opus"] }, "HLS is without av1, opus: MPEG-TS segments hold only"],
+  [{ hls: { path: "h", segments: "fmp4" }, variants: ["mp4:vp9_240p"] }, "Safari does not play VP9 in HLS"],
+  [{ dash: { path: "d" }, variants: ["mp4:vp9_240p"] }, undefined],
+  [{ hls: { path: "h", segments: "fmp4" }, variants: ["mp4:240p", "mp4:av1_240p:opus"] }, undefined],
+])("notes the codecs that players do not get from HLS: %j", (params, note) => {
+  const { output } = plan([video(640, 360), AUDIO], params);
+  expect(output?.note).toEqual(note && expect.stringContaining(note));
 });
 
 test.each([

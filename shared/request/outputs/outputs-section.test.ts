@@ -71,6 +71,7 @@ const KEY = "00112233445566778899AABBCCDDEEFF";
 const ENGLISH = { url: `${AT}/en.vtt`, language: "en", name: "English", default: true };
 const FRENCH = { url: `${AT}/fr.vtt`, language: "fr-CA" };
 const SIGNS = { from: 2, language: "de", forced: false, kind: "captions", optional: true };
+const FMP4 = { ...HLS, segments: "fmp4" };
 const stream = (params: object) => ({ httpstream: { variants: ["mp4"], ...params } });
 
 describe("parseOutputs", () => {
@@ -192,6 +193,14 @@ describe("parseOutputs", () => {
     [{ variants: ["mp4:hevc", "mp4:720p"] }, variantsOf("mp4:hevc", "mp4:720p")],
     [{ variants: ["mp4:x:64k"] }, variantsOf("mp4:x:64k")],
     [{ variants: ["mp4:hevc", "mp4:x"] }, { hls: { ...HLS, segments: "fmp4" }, ...variantsOf("mp4:hevc", "mp4:x") }],
+    [
+      { variants: ["mp4:av1", "mp4:hevc:opus", "mp4:x"] },
+      { hls: FMP4, ...variantsOf("mp4:av1", "mp4:hevc:opus", "mp4:x") },
+    ],
+    [{ variants: ["mp4:720p:opus", "mp4:x:ac3"] }, { hls: FMP4, ...variantsOf("mp4:720p:opus", "mp4:x:ac3") }],
+    [{ variants: ["mp4:vp9", "mp4:720p:copy"] }, variantsOf("mp4:vp9", "mp4:720p:copy")],
+    [{ hls: { path: "h", segments: "fmp4" } }, { hls: FMP4 }],
+    [{ hls: { path: "h", segments: "mpegts" } }, {}],
     [{ hls: { path: "h", version: 3 } }, { hls: { ...HLS, muxed: true } }],
     [{ hls: { path: "h", version: 7 } }, {}],
     [{ live_playlist: true }, { livePlaylist: true }],
@@ -216,6 +225,42 @@ describe("parseOutputs", () => {
       { type: "text", container: "srt", text: { from: "en", optional: true, shiftMs: 1000 } },
       { type: "text", container: "vtt", text: { from: 2 } },
     ]);
+  });
+
+  const OPUS = ["mp4", "mp4:x:opus"];
+  const OWN = [{ from: 1, format: "opus_64k" }];
+  it.each<[object, RegExp]>([
+    [{ hls: { path: "h", segments: "ts" } }, /`outputs.httpstream.hls.segments` must be one of mpegts, fmp4/],
+    [{ variants: ["mp4:vp8"] }, /does not support the video codec `vp8`/],
+    [
+      { variants: ["mp4:mpeg4"] },
+      /allowed: mp4 with h264, hevc, vp9, av1 or novideo, and aac, opus, flac, ac3, copy or/,
+    ],
+    [{ variants: ["mp4:720p:mp3"] }, /`mp4:720p:mp3` is not supported in streams/],
+    [{ variants: ["webm:vp9"] }, /not supported in streams/],
+    [{ variants: ["mp4:copy:aac"] }, /not supported in streams/],
+    [
+      { variants: [...OPUS, "mp4:x:ac3"] },
+      /`outputs.httpstream.variants` must have at most two audio codecs, not aac, opus, ac3/,
+    ],
+    [
+      { variants: ["mp4:av1"], hls: { path: "h", segments: "mpegts" } },
+      /`outputs.httpstream.hls.segments` mpegts leaves out all/,
+    ],
+    [
+      { hls: { path: "h", segments: "fmp4" }, encryption: { key_uri: "k" } },
+      /`outputs.httpstream.encryption` requires MPEG-TS/,
+    ],
+    [{ variants: ["mp4:av1"], encryption: { key_uri: "k" } }, /`outputs.httpstream.encryption` requires MPEG-TS/],
+    [{ variants: ["mp4:vp9"], hls: { path: "h", version: 3 } }, /`outputs.httpstream.hls.version` 3 requires MPEG-TS/],
+    [{ variants: ["mp4:720p:copy"], loudness: -16 }, /`outputs.httpstream.loudness` requires audio that is encoded/],
+    [{ variants: ["mp4", "mp4:x:copy"], audio: "all" }, /`outputs.httpstream.audio` requires audio that is encoded/],
+    [{ variants: OPUS, audio: OWN }, /`outputs.httpstream.audio.0.format` must be left out, because the variants/],
+    [{ audio: OWN }, /`outputs.httpstream.audio.0.format` must be aac in streams, like the audio of the variants/],
+  ])("refuses a stream with %j", (params, message) => {
+    const parsed = parseOutputs(stream({ hls: { path: "h" }, ...params }), "none");
+    const code = expect.stringMatching(/^output_(?:param|format)_not_valid$/);
+    expect(parsed).toEqual({ ok: false, error: { code, message: expect.stringMatching(message) } });
   });
 
   it("uses the default ladder when no variants are given", () => {

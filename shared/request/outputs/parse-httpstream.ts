@@ -173,7 +173,7 @@ const MOST_AUDIO_CODECS = 2;
 
 /** Returns a parameter that the codecs or the segments of `hls` rule out, with the reason; null if there is none. */
 function codecConflict(
-  { hls, encryption, loudness }: HttpStreamParams,
+  { hls, encryption, loudness, audio }: HttpStreamParams,
   variants: readonly VideoFormat[],
   segments: SegmentFormat,
 ): string | null {
@@ -181,7 +181,8 @@ function codecConflict(
   if (codecs.length > MOST_AUDIO_CODECS) {
     return `variants\` must have at most two audio codecs, not ${codecs.join(", ")}`;
   }
-  if (loudness !== undefined && codecs.includes("copy")) return "loudness` requires audio that is encoded, not copied";
+  const changed = loudness === undefined ? audio && "audio" : "loudness";
+  if (changed && codecs.includes("copy")) return `${changed}\` requires audio that is encoded, not copied`;
   if (!hls) return null;
   if (segments === "mpegts") {
     const why = "leaves out all variants: MPEG-TS holds only h264 with aac, ac3 or noaudio; use `fmp4`";
