@@ -61,6 +61,7 @@ const Config = z.object({
     .refine((address) => address !== null, "--health-port must be a port, or address:port such as 0.0.0.0:8788")
     .nullable(),
   fonts: z.string().nullable(),
+  speech: z.string().nullable(),
   folder: z.array(
     z
       .string()
@@ -97,6 +98,8 @@ export const USAGE = `Usage: npm run node -- --url <control plane> --token-file 
   --exit-when-idle  ends the node after so many seconds without work    (COPRA_NODE_EXIT_WHEN_IDLE, default: never)
   --health-port     port, or address:port, that answers GET /health and /health/ready   (COPRA_NODE_HEALTH_PORT)
   --fonts           folder with TTF and OTF files for burnt-in captions                     (COPRA_NODE_FONTS)
+  --speech          file with a model of Whisper, such as ggml-base.bin: the node makes captions from speech
+                    (docs/speech.md)                                                       (COPRA_NODE_SPEECH)
   --folder          a folder for sources and outputs, such as media=/mnt/nas/media, or media=/mnt/nas/media:ro for
                     sources only; may be repeated              (COPRA_FOLDERS, separated by commas)
 
@@ -128,6 +131,8 @@ export type NodeConfig = {
   health: HealthAddress | null;
   /** Folder with fonts for captions; null: only the packaged fonts. */
   fontsFolder: string | null;
+  /** File with the model of speech recognition; null: none. */
+  speechModel: string | null;
   /** Folders for sources and outputs. */
   folders: readonly FolderOption[];
   /** Receiver of spans; null: spans are not exported. */
@@ -166,6 +171,7 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
       "exit-when-idle": text,
       "health-port": text,
       fonts: text,
+      speech: text,
       folder: { type: "string", multiple: true },
     },
   });
@@ -188,6 +194,7 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
     "exit-when-idle": env.COPRA_NODE_EXIT_WHEN_IDLE || undefined,
     "health-port": env.COPRA_NODE_HEALTH_PORT || null,
     fonts: env.COPRA_NODE_FONTS || null,
+    speech: env.COPRA_NODE_SPEECH || null,
     folder: (env.COPRA_FOLDERS ?? "").split(",").filter((folder) => folder !== ""),
     ...values,
   });
@@ -215,6 +222,7 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
     exitWhenIdleMs: config["exit-when-idle"] === undefined ? null : config["exit-when-idle"] * 1000,
     health: config["health-port"],
     fontsFolder: config.fonts,
+    speechModel: config.speech,
     folders: config.folder.flatMap((option) => option ?? []),
     tracing: readTraceExport(env),
   };

@@ -13,6 +13,7 @@ import { serveHealth } from "./health.ts";
 import { type EncoderNode, type Machine, spoolIn, startNode } from "./node.ts";
 import { identify, type NodeIdentity } from "./node-identity.ts";
 import { readableLine } from "./readable-log.ts";
+import { openEngine } from "./speech/engine.ts";
 import { findFonts } from "./text/burn-in/node-fonts.ts";
 import { takeToken } from "./token.ts";
 import { startWatchdog } from "./watchdog/watchdog.ts";
@@ -119,7 +120,10 @@ async function probeMachine(config: NodeConfig, log: Logger): Promise<Machine> {
   for (const folder of folders.values()) if (folder.isWritable) await removeLeft(folder);
   const usable = [...folders.values()].map(({ name, isWritable }) => ({ name, isWritable }));
   const fonts = await fontNames(config, log);
-  return { tools, folders, capabilities: { ...capabilities, isolation, fonts, folders: usable } };
+  const speech = config.speechModel === null ? null : await openEngine(config.speechModel, workFolder, log);
+  const features = speech ? (["speech"] as const) : [];
+  const found = { ...capabilities, isolation, fonts, folders: usable, features: [...features] };
+  return { tools, folders, speech, capabilities: found };
 }
 
 /** Names of the fonts for captions. Ends the process with a message when the operator's folder cannot be read. */

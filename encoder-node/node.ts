@@ -22,6 +22,7 @@ import { storageAgent } from "./network/storage-agent.ts";
 import { diskOf, nodeFacts, VERSION } from "./node-facts.ts";
 import type { NodeIdentity } from "./node-identity.ts";
 import { lowDisk, SOURCE_FOLDER, timedReasons, watchReasons } from "./readiness.ts";
+import type { SpeechEngine } from "./speech/engine.ts";
 import type { Attributes } from "./tracing/otlp-json.ts";
 import { openTracer, type Tracer } from "./tracing/span-exporter.ts";
 import { createProgressBoard } from "./workspace/progress.ts";
@@ -51,6 +52,8 @@ export type Machine = {
   tools: { ffmpeg: Tool; ffprobe: Tool };
   /** The operator's folders; none by default. */
   folders?: NodeFolders;
+  /** Recognizes speech; none by default. */
+  speech?: SpeechEngine | null;
 };
 export type NodeSetup = {
   config: NodeConfig;
@@ -262,7 +265,7 @@ function uploadSlots({ slots, workFolder }: NodeConfig): UploadSlots {
 /** Creates the dependencies that the tasks share. Removes the files of an earlier process; its spooled reports stay. */
 async function nodeDeps(
   { config, log }: NodeSetup,
-  { tools, capabilities, folders = new Map() }: Machine,
+  { tools, capabilities, folders = new Map(), speech = null }: Machine,
   service: ServiceAccess,
 ): Promise<NodeDeps> {
   const { workFolder, allowPrivate, maxSourceBytes } = config;
@@ -279,6 +282,7 @@ async function nodeDeps(
     rangedSources: new RangedSources(sources),
     workFolder: tasks,
     fontsFolder: config.fontsFolder,
+    speech,
     folders,
     storages: storageAgent(allowPrivate),
     allowPrivate,

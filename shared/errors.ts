@@ -171,6 +171,7 @@ export const ERRORS = {
     "output",
     "A text track of the output, or a file of `burn`, cannot be fetched or read, or its images cannot become text.",
   ),
+  speech_failed: node("The speech of the input could not be recognized."),
   output_interval_not_possible: client(
     "output",
     "The interval would create too many images of this input, or the duration of the input is unknown.",

@@ -60,6 +60,7 @@ function open(reports: Reports): Leases {
         ...own,
         trace: NO_TRACE,
         fontsFolder: null,
+        speech: null,
         folders: new Map(),
         log: silentLog,
         ffmpeg: tool,

@@ -5,6 +5,7 @@ import type { LoudnessMetadata } from "#shared/job/loudness.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import type { QualityReport } from "#shared/job/quality.ts";
 import type { TargetMetadata } from "#shared/job/quality-target.ts";
+import type { SpeechMetadata } from "#shared/job/speech.ts";
 import { errorCode } from "#shared/log.ts";
 import type { MediaProbe, ProbedStream } from "#shared/media/media-probe.ts";
 import type { NeededFrame, PlannedOutput } from "#shared/plan/outputs/output-plan.ts";
@@ -41,6 +42,8 @@ export type MadeOutput = {
   targets?: TargetMetadata[];
   /** The measured loudness and the chosen gains; absent if loudness was not requested. */
   loudness?: LoudnessMetadata[];
+  /** The recognized speech; absent if no speech was requested. */
+  speech?: SpeechMetadata[];
   /** Videos that were left out of a stream. */
   dropped?: DroppedVideo[];
   /** The encoded video tracks. */

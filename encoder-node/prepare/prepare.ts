@@ -4,8 +4,11 @@ import { AppError, failureOf } from "#shared/errors.ts";
 import type { LoudnessMetadata } from "#shared/job/loudness.ts";
 import { hasTracks, type OutputSpec, withBitmaps } from "#shared/job/output-spec.ts";
 import type { TargetMetadata } from "#shared/job/quality-target.ts";
+import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { textsName } from "#shared/plan/outputs/plan-file.ts";
 import type { AudioFile } from "#shared/plan/source/source-tracks.ts";
+import { outputTexts, speechOf } from "#shared/plan/text/choose-texts.ts";
+import { textTracks } from "#shared/plan/text/text-tracks.ts";
 import { type MadeOutput, withNote } from "../outputs/check-output.ts";
 import type { Encoded } from "../outputs/deliver-outputs.ts";
 import { probeSmallFile } from "../source/probe/probe.ts";
@@ -51,7 +54,7 @@ export type Prepared = TargetWork & {
 /** Rejects with AppError `node_failed` for errors of this machine, as `onEnded` does, and with the signal's reason. */
 export async function prepare(measures: readonly Measure[], work: PrepareWork, deps: TaskDeps): Promise<Prepared> {
   const { outputs: _, texts: _texts, onEnded, ...source } = work;
-  const { ready, subtitles, notes, ...files } = await attachFiles(measures, work, deps);
+  const { ready, subtitles, notes, speech, ...files } = await attachFiles(measures, work, deps);
   const read = { ...source, ...files };
   const gains = measures.includes("gains") ? await gainsOf(read, ready, onEnded, deps) : withoutReports(ready);
   const targets = measures.includes("targets")
@@ -62,7 +65,7 @@ export async function prepare(measures: readonly Measure[], work: PrepareWork, d
     const loudness = gains.reports.get(encoded.output);
     const searched = targets.reports.get(encoded.output);
     const reports = { ...(loudness ? { loudness } : {}), ...(searched ? { targets: searched } : {}) };
-    return withNote({ ...encoded, ...reports }, notes.get(encoded.output));
+    return withNote({ ...encoded, ...reports, ...speech.get(encoded.output) }, notes.get(encoded.output));
   };
   return { ...read, outputs: targets.outputs, subtitles, loudness: gains.reports, targets: targets.reports, describe };
 }
@@ -81,10 +84,11 @@ async function attachFiles(measures: readonly Measure[], work: PrepareWork, deps
   const audio = await fetchAudio(outputsFor("audio"), folder, fetching);
   const captions = await prepareCaptions({ ...work, texts, outputs: outputsFor("captions") }, deps);
   for (const [output, note] of captions.notes) addNotes(text.notes, output, [note]);
+  const speech = speechReports(outputs, work.probe, texts);
   const failed = [watermarks, text, audio, captions].flatMap((files) => files.failed);
   onEnded(failed);
   for (const [output, path] of text.texts) {
-    onEnded([withNote(await textOutput(output, path, deps), text.notes.get(output))]);
+    onEnded([withNote({ ...(await textOutput(output, path, deps)), ...speech.get(output) }, text.notes.get(output))]);
   }
   const remaining = outputs.filter(
     ({ index, type }) => type !== "text" && !failed.some(({ output }) => output === index),
@@ -101,9 +105,19 @@ async function attachFiles(measures: readonly Measure[], work: PrepareWork, deps
     textTracks: new Map([...text.packed].map(([output, { path }]) => [textsName(output), path])),
     subtitles: text.subtitles,
     notes: text.notes,
+    speech,
     burns,
   };
 }
+
+/** By output: the recognized speech in its text. */
+const speechReports = (outputs: readonly OutputSpec[], probe: MediaProbe, { channels }: SourceTexts) =>
+  new Map(
+    outputs.flatMap((spec) => {
+      const speech = speechOf(outputTexts(spec, textTracks(probe), channels));
+      return speech.length === 0 ? [] : [[spec.index, { speech }] as const];
+    }),
+  );
 
 async function textOutput(output: number, path: string, { ffprobe, signal }: TaskDeps): Promise<MadeOutput> {
   return { output, files: [await madeFile(path)], probe: await probeSmallFile(ffprobe, path, signal) };

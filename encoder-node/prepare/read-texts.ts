@@ -2,11 +2,11 @@
 
 import * as z from "zod";
 import { AppError, failureOf } from "#shared/errors.ts";
-import { burnOf, type OutputSpec } from "#shared/job/output-spec.ts";
-import { isChannel } from "#shared/job/subtitles.ts";
+import type { OutputSpec } from "#shared/job/output-spec.ts";
+import { CAPTION_CHANNELS, isChannel } from "#shared/job/subtitles.ts";
 import { sourceFacts } from "#shared/media/source-facts.ts";
 import { BITMAPS_ORIGIN_MS } from "#shared/plan/filters/burn-in.ts";
-import type { Channels } from "#shared/plan/text/choose-texts.ts";
+import { type Channels, requestedChannels } from "#shared/plan/text/choose-texts.ts";
 import { bitmapData, bitmapVideo, planBitmapData, planBitmaps } from "#shared/plan/text/plan-bitmaps.ts";
 import { CAPTION_TIMES, CAPTION_UNITS, planCaptions } from "#shared/plan/text/plan-captions.ts";
 import { planTexts, textFile, textFormat } from "#shared/plan/text/plan-texts.ts";
@@ -17,16 +17,16 @@ import {
   readPath,
   type TextTrack,
 } from "#shared/plan/text/text-tracks.ts";
-import { err, ok } from "#shared/result.ts";
-import type { Tool } from "../ffmpeg/discover/locate.ts";
 import { readBytes, writeText } from "../run-files/open-file.ts";
 import { RunFiles } from "../run-files/run-files.ts";
 import { runFfprobe } from "../source/probe/run-ffprobe.ts";
+import { recognizeSpeech } from "../speech/recognize.ts";
 import { canvasShape, canvasSize } from "../text/burn-in/bitmap-canvas.ts";
 import type { TrackBitmaps } from "../text/burn-in/burn-files.ts";
 import { isolated } from "../text/parsing/isolated.ts";
 import { readOwnFile } from "../upload/made-file.ts";
 import { type RunDeps, runOnSource } from "../workspace/run-planned.ts";
+import type { TaskDeps } from "../workspace/task-deps.ts";
 import type { TaskSource } from "../workspace/task-source.ts";
 import type { TrackFile } from "./fetch-subtitles.ts";
 
@@ -47,7 +47,7 @@ export const sourceTexts = async (
   source: TaskSource,
   deps: Deps,
 ): Promise<SourceTexts> => ({
-  channels: await channelsOf(outputs, source, deps),
+  channels: [...(await captionsOf(outputs, source, deps)), ...(await speechOf(outputs, source, deps))],
   readTexts: textReader(source, deps),
   readBitmaps: bitmapReader(source, deps),
 });
@@ -77,21 +77,22 @@ export const textsIn =
 const MAX_BYTES = 500e6;
 
 /** The channels with captions, read if an output needs them. Throws when the signal aborts. */
-async function channelsOf(outputs: readonly OutputSpec[], source: TaskSource, deps: RunDeps): Promise<Channels> {
-  if (!outputs.some(readsChannels)) return ok([]);
+async function captionsOf(outputs: readonly OutputSpec[], source: TaskSource, deps: RunDeps): Promise<Channels> {
+  if (!outputs.flatMap(requestedChannels).some(isChannel)) return [];
   try {
-    return ok(await readCaptions(source, deps));
+    return await readCaptions(source, deps);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const { code, message } = failureOf(error);
     const text = code === "subtitle_failed" ? `The closed captions of the input cannot be used: ${message}.` : message;
-    return err({ code, message: text });
+    return CAPTION_CHANNELS.map((channel) => ({ ...channelTrack(channel, ""), failure: { code, message: text } }));
   }
 }
 
-function readsChannels(spec: OutputSpec): boolean {
-  const subtitles = spec.type === "text" ? [spec.text] : spec.type === "image" ? [] : (spec.subtitles ?? []);
-  return isChannel(burnOf(spec)?.from) || (subtitles !== "all" && subtitles.some(({ from }) => isChannel(from)));
+/** Recognizes the speech if an output needs it. Throws when the signal aborts. */
+function speechOf(outputs: readonly OutputSpec[], source: TaskSource, deps: Deps): Promise<Channels> {
+  const wanted = new Set(outputs.flatMap(requestedChannels).filter((channel) => !isChannel(channel)));
+  return recognizeSpeech({ channels: [...wanted], clip: outputs[0]?.clip }, source, deps);
 }
 
 /** Throws as `ReadTexts` does. */
@@ -118,7 +119,7 @@ const MAX_DATA_BYTES = 100e6;
 /** 4096×2304, more than the canvas of any disc. */
 const MAX_PIXELS = 9_437_184;
 
-type Deps = RunDeps & { readonly ffprobe: Tool };
+type Deps = RunDeps & Pick<TaskDeps, "ffprobe" | "speech">;
 
 /** Returns null for a track without packets. Throws AppError `subtitle_failed`, and as `ReadTexts`. */
 export type ReadBitmaps = (track: TextTrack) => Promise<TrackBitmaps | null>;

@@ -4,16 +4,17 @@ import { rename } from "node:fs/promises";
 import { basename } from "node:path";
 import { AppError } from "#shared/errors.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
-import { CAPTION_CHANNELS } from "#shared/job/subtitles.ts";
+import { SPEECH_CHANNELS } from "#shared/job/speech.ts";
+import { CAPTION_CHANNELS, type TextChannel } from "#shared/job/subtitles.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { type Channels, outputTexts } from "#shared/plan/text/choose-texts.ts";
 import { channelFile, channelTrack, type TextTrack, textTracks } from "#shared/plan/text/text-tracks.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { ScratchTrack } from "#shared/protocol/scratch.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
-import { ok } from "#shared/result.ts";
 import { type SourceTexts, sourceTexts, textsIn } from "../prepare/read-texts.ts";
 import { RunFiles } from "../run-files/run-files.ts";
+import { storedSpeech, writeFacts } from "../speech/recognize.ts";
 import { fetchChunks } from "../workspace/fetch-tracks.ts";
 import { type ScratchDeps, storeTracks } from "../workspace/scratch.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
@@ -24,16 +25,14 @@ export function readSourceTexts(task: TaskOf<"texts">, deps: TaskDeps): Promise<
   return withRangedSource(task, deps, async (source, rangedDeps) => {
     deps.progress("encoding", 0);
     const { channels, readTexts } = await sourceTexts(outputs, source, rangedDeps);
-    if (!channels.ok) throw AppError.from(channels.error);
+    const failure = channels.find((track) => track.failure)?.failure;
+    if (failure) throw AppError.from(failure);
     const tracks = shownTracks(outputs, probe, channels);
     const fileOf = await readTexts(tracks);
     const [output = 0] = outputs.map(({ index }) => index);
-    const files = tracks.map((track, at) => ({
-      output,
-      track: `text-${at + 1}`,
-      path: fileOf(track).path,
-      frames: null,
-    }));
+    const about = channels.filter((track) => track.speech && tracks.includes(track)).map(writeFacts);
+    const paths = [...tracks.map((track) => fileOf(track).path), ...(await Promise.all(about))];
+    const files = paths.map((path, at) => ({ output, track: `text-${at + 1}`, path, frames: null }));
     return { kind: "texts", tracks: await storeTracks(files, deps) };
   });
 }
@@ -62,9 +61,14 @@ export async function storedTexts(
   const onChunk = ({ name }: ScratchTrack, path: string): Promise<void> => rename(path, files.pathOf(name));
   await fetchChunks({ chunks: texts, folder, onChunk }, deps);
   const names = new Set(texts.map(({ name }) => basename(name)));
-  const channels = CAPTION_CHANNELS.filter((channel) => names.has(channelFile(channel)));
+  const isStored = (channel: TextChannel): boolean => names.has(channelFile(channel));
+  const captions = CAPTION_CHANNELS.filter(isStored);
+  const speech = SPEECH_CHANNELS.filter(isStored).map((channel) => storedSpeech(channel, files));
   return {
-    channels: ok(channels.map((channel) => channelTrack(channel, files.pathOf(channelFile(channel))))),
+    channels: [
+      ...captions.map((channel) => channelTrack(channel, files.pathOf(channelFile(channel)))),
+      ...(await Promise.all(speech)),
+    ],
     readTexts: async () => textsIn(files),
   };
 }

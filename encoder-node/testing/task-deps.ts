@@ -72,6 +72,7 @@ export function startTestNode(folder: string): TestNode {
         assignment,
         task: assignment.task,
         fontsFolder: null,
+        speech: null,
         folders: new Map(),
         workFolder: join(folder, "tasks"),
         allowPrivate: "loopback",

@@ -11,6 +11,7 @@ import type { Tool } from "../ffmpeg/discover/locate.ts";
 import type { NodeFolders } from "../folders/node-folders.ts";
 import type { ScratchPut } from "../link/upload-requests.ts";
 import type { ServiceAccess } from "../network/service-access.ts";
+import type { SpeechEngine } from "../speech/engine.ts";
 import type { TaskTrace } from "../tracing/task-trace.ts";
 import type { StorageHold } from "../upload/retry-policy.ts";
 import type { RequestUploads } from "../upload/upload.ts";
@@ -31,6 +32,8 @@ export interface NodeDeps {
   readonly workFolder: string;
   /** The operator's fonts; null: none. */
   readonly fontsFolder: string | null;
+  /** Recognizes speech; null: the operator gave no model. */
+  readonly speech: SpeechEngine | null;
   /** The operator's folders for sources and outputs. */
   readonly folders: NodeFolders;
   /** The agent for uploads, which connects to allowed addresses only. */

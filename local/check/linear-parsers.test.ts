@@ -163,6 +163,7 @@ const ISOLATED: Readonly<Record<keyof Parsers, (file: ForeignFile) => Promise<un
   preparedText: (file) => PARSERS.preparedText(file, KNOWN, 500),
   channelTexts: (file) => PARSERS.channelTexts(file, file, 1e6),
   clippedTrack: (file) => PARSERS.clippedTrack(file, 500, PART),
+  speechText: (file) => PARSERS.speechText(file, 500),
 };
 
 /** Steps of the isolated parsers, which are tried there. */

@@ -18,6 +18,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   "folders/": "folders of the operator, with all checks",
   "upload/store-in-folder.ts": "new files in folders of the operator, with all checks",
   "link/lease-files.ts": "the spool, which no run sees",
+  "speech/speech-process.ts": "its own files, in the sandbox",
   "text/parsing/parse-process.ts": "a file in /proc",
   "node-identity.ts": "the id of the node",
   "node-facts.ts": "the version of the node",

@@ -23,6 +23,7 @@ const PROGRAMS = [
 const BESIDE_NODE = {
   "encoder-node/loopback-listener": "encoder-node/ffmpeg/sandbox/loopback-listener.ts",
   "encoder-node/parse-process": "encoder-node/text/parsing/parse-process.ts",
+  "encoder-node/speech-process": "encoder-node/speech/speech-process.ts",
   "encoder-node/watchdog-thread": "encoder-node/watchdog/watchdog-thread.ts",
 };
 

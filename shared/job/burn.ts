@@ -40,8 +40,10 @@ export type BurnBitmaps = z.infer<typeof BurnBitmaps>;
 /** Captions of a file or of the input, drawn into all frames. It has either `url` or `from`. */
 export const BurnSpec = z.object({
   url: z.string().exactOptional(),
-  /** Number of a subtitle track of the input, from 1, or its language. */
+  /** Number of a subtitle track of the input, from 1, its language, a channel of closed captions, or `speech`. */
   from: z.union([z.int(), z.string()]).exactOptional(),
+  /** A BCP 47 tag: the language of the speech. */
+  language: z.string().exactOptional(),
   /** Set if the output has no captions when the input lacks the track. */
   optional: z.literal(true).exactOptional(),
   /** Added to the times of all captions. */

@@ -4,6 +4,7 @@ import { fraction, MediaProbe, type ProbedStream, rotationOf } from "../media/me
 import { NAMED } from "../named-schemas.ts";
 import { LoudnessMetadata } from "./loudness.ts";
 import { QualityMetadata } from "./quality.ts";
+import { SpeechMetadata } from "./speech.ts";
 
 /** Keys that name the source (api-v2 §10). Outputs must not have them. */
 export const SOURCE_NAMES: ReadonlySet<string> = new Set(["input", "source"]);
@@ -23,6 +24,7 @@ export const HlsMetadata = MediaProbe.extend({ encryption: HlsEncryption.exactOp
 export const FileMetadata = MediaProbe.extend({
   quality: QualityMetadata.exactOptional(),
   loudness: z.array(LoudnessMetadata).exactOptional(),
+  speech: z.array(SpeechMetadata).exactOptional(),
 })
   .strict()
   .describe("Metadata of a file: the data of ffprobe, and its quality and loudness if they were measured")

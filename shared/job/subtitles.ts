@@ -1,6 +1,7 @@
 // Tracks of text in outputs: subtitles and captions.
 import * as z from "zod";
 import type { BurnSpec } from "./burn.ts";
+import { SPEECH, type SpeechChannel, speechChannel } from "./speech.ts";
 
 /** Captions are subtitles for viewers who cannot hear: they also describe music and noises. */
 export const SUBTITLE_KINDS = ["subtitles", "captions"] as const;
@@ -9,13 +10,22 @@ export const SUBTITLE_KINDS = ["subtitles", "captions"] as const;
 export const CAPTION_CHANNELS = ["cc1", "cc2", "cc3", "cc4"] as const;
 export type CaptionChannel = (typeof CAPTION_CHANNELS)[number];
 
+/** Text of the input that is in none of its text tracks: closed captions, or recognized speech. */
+export type TextChannel = CaptionChannel | SpeechChannel;
+
 export const isChannel = (from: string | number | undefined): from is CaptionChannel =>
   CAPTION_CHANNELS.some((channel) => channel === from);
+
+/** The channel that a track comes from; null for other tracks. */
+export function channelOf({ from, language }: Pick<SubtitleSpec, "from" | "language">): TextChannel | null {
+  if (from === SPEECH) return speechChannel(language);
+  return isChannel(from) ? from : null;
+}
 
 /** A track of text. It has either `url` or `from`. Absent fields are those of the input's track. */
 export const SubtitleSpec = z.object({
   url: z.string().exactOptional(),
-  /** Number of a subtitle track of the input, from 1, its language, or a channel of closed captions. */
+  /** Number of a subtitle track of the input, from 1, its language, a channel of closed captions, or `speech`. */
   from: z.union([z.int(), z.string()]).exactOptional(),
   /** A BCP 47 tag. */
   language: z.string().exactOptional(),
@@ -42,6 +52,8 @@ export type SubtitleTraits = {
   readonly default: boolean;
   readonly isForced?: boolean;
   readonly isCaptions?: boolean;
+  /** True if a machine wrote the text. */
+  readonly isAutomatic?: boolean;
 };
 
 const NEW_FIELDS = ["from", "kind", "forced", "optional", "shiftMs"] as const;

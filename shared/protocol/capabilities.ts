@@ -32,6 +32,9 @@ export const NodeIsolation = z.object({
 });
 export type NodeIsolation = z.infer<typeof NodeIsolation>;
 
+/** Features of a node besides ffmpeg. */
+export const NODE_FEATURES = ["speech"] as const;
+
 /** Features of a node's ffmpeg, by ffmpeg's names. */
 export const Capabilities = z.object({
   ffmpegVersion: Line(MAX_NAME_CHARS),
@@ -45,6 +48,7 @@ export const Capabilities = z.object({
   /** Decoders of captions that are images. */
   decoders: Names.exactOptional(),
   isolation: NodeIsolation.exactOptional(),
+  features: z.array(z.enum(NODE_FEATURES)).max(NODE_FEATURES.length).exactOptional(),
   /** Fonts for burnt-in captions, by name. */
   fonts: z.array(FontName).max(MAX_FONTS).exactOptional(),
   /** Folders of the operator, for sources and outputs. */

@@ -4,10 +4,19 @@ import { FontName } from "../job/burn.ts";
 import { MAX_NAMES } from "../report-limits.ts";
 import { FfmpegName } from "./reported-text.ts";
 
-export const NEED_KINDS = ["encoder", "muxer", "filter", "font", "folder", "writable folder", "decoder"] as const;
+export const NEED_KINDS = [
+  "encoder",
+  "muxer",
+  "filter",
+  "font",
+  "folder",
+  "writable folder",
+  "decoder",
+  "feature",
+] as const;
 
 /**
- * A feature of an ffmpeg build, by ffmpeg's names, a font, or a folder of the operator. Any name is enough; the first
+ * A feature of an ffmpeg build, by ffmpeg's names, a font, a folder of the operator, or a feature of the node. Any name is enough; the first
  * is the best.
  */
 export const Need = z.object({

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { DroppedVideo } from "../job/dropped-video.ts";
 import { OutputLoudness } from "../job/loudness.ts";
 import { QualityReport } from "../job/quality.ts";
+import { OutputSpeech } from "../job/speech.ts";
 import { MediaProbe } from "../media/media-probe.ts";
 import { MAX_FILE_NUMBER, MAX_LENGTH_MS, MAX_OUTPUT_INDEX, MAX_TRACKS } from "../report-limits.ts";
 import { ChunkBoundaryCheck, Chunking } from "./chunks.ts";
@@ -40,6 +41,8 @@ export const OutputReport = z.discriminatedUnion("status", [
     targets: TargetReports.exactOptional(),
     /** The measured loudness and the chosen gains, for outputs with the parameter `loudness`. */
     loudness: OutputLoudness.exactOptional(),
+    /** The recognized speech in the text of the output. */
+    speech: OutputSpeech.exactOptional(),
     /** Videos that were left out of a stream. */
     dropped: z.array(DroppedVideo).max(50).exactOptional(),
   }),

@@ -21,6 +21,8 @@ export type Confinement = {
   readonly folder: string | null;
   /** Files outside the folder that the run may read. They are in folders to which no run can write. */
   readonly reads: readonly string[];
+  /** Libraries that the tool loads, in other folders than those of the system. */
+  readonly libraries?: readonly string[] | undefined;
   readonly network: RunNetwork;
   /** True if the run gets the GPU's devices. False by default. */
   readonly inHardware?: boolean | undefined;
@@ -89,9 +91,10 @@ async function inSandbox(sandbox: Sandbox, { hardLimits }: Isolation, run: Confi
   return sandboxedCommand(sandbox, details);
 }
 
-async function mountsOf({ tool, folder, reads }: Confinement, hasGpu: boolean): Promise<Mount[]> {
+async function mountsOf({ tool, libraries = [], folder, reads }: Confinement, hasGpu: boolean): Promise<Mount[]> {
   return [
     ...(await toolMounts(tool)),
+    ...(await existing(libraries.map((path) => ({ path, as: "tool" as const })))),
     ...(hasGpu ? await gpuMounts() : []),
     ...(await existing(reads.map((path) => ({ path, as: "read" as const })))),
     // The last mount, because a readable path may contain the folder.

@@ -140,6 +140,7 @@ function subtitleRendition(subtitles: readonly SubtitleTraits[], at: number, fol
   if (!track) throw new Error(`No subtitles ${at}`);
   const alike = subtitles.filter((other) => autoselectKey(other) === autoselectKey(track));
   const chosen = alike.find((subtitle) => subtitle.default) ?? alike[0];
+  const characteristics = [...(track.isCaptions ? ACCESSIBLE : []), ...(track.isAutomatic ? [AUTOMATIC] : [])];
   return tag("EXT-X-MEDIA", {
     TYPE: "SUBTITLES",
     "GROUP-ID": quoted(SUBTITLE_GROUP),
@@ -148,7 +149,7 @@ function subtitleRendition(subtitles: readonly SubtitleTraits[], at: number, fol
     DEFAULT: track.default ? "YES" : "NO",
     AUTOSELECT: track.isForced || track === chosen ? "YES" : "NO",
     FORCED: track.isForced ? "YES" : "NO",
-    CHARACTERISTICS: track.isCaptions ? quoted(ACCESSIBLE.join(",")) : null,
+    CHARACTERISTICS: characteristics.length === 0 ? null : quoted(characteristics.join(",")),
     URI: quoted(uriOf(folder, mediaPlaylistFile(name))),
   });
 }
@@ -158,6 +159,9 @@ const autoselectKey = ({ language, isForced, isCaptions }: SubtitleTraits): stri
 
 /** Captions for deaf and hard of hearing viewers (Apple, HLS Authoring Specification §4.3). */
 const ACCESSIBLE = ["public.accessibility.transcribes-spoken-dialog", "public.accessibility.describes-music-and-sound"];
+
+/** AVFoundation's constant for text that a machine wrote (AVMediaCharacteristic.machineGenerated). */
+const AUTOMATIC = "public.machine-generated";
 
 /** The rates of a variant are the sums of its tracks. Text is not counted: it has a few hundred bits per second. */
 function streamLines({ video, audio, group }: Variant, master: MasterPlaylist): string[] {

@@ -52,13 +52,18 @@ export type ChunkTestBed = {
   readonly folder: string;
   readonly bucket: ScratchBucket;
   readonly node: TestNode;
+  /** The engine of the task `texts`. */
+  readonly speech: TaskDeps["speech"];
   /** Where the clips are served. */
   readonly origin: string;
   close(): Promise<void>;
 };
 
 /** Opens a node, a scratch bucket, and a server with these clips. */
-export async function openChunkTestBed(clips: readonly Clip[]): Promise<ChunkTestBed> {
+export async function openChunkTestBed(
+  clips: readonly Clip[],
+  speech: TaskDeps["speech"] = null,
+): Promise<ChunkTestBed> {
   const folder = await mkdtemp(pathOf(tmpdir(), "copra-chunked-"));
   for (const name of clips) await makeClip(folder, name, CLIPS[name]);
   const bucket = await startScratchBucket();
@@ -70,6 +75,7 @@ export async function openChunkTestBed(clips: readonly Clip[]): Promise<ChunkTes
     folder,
     bucket,
     node,
+    speech,
     origin,
     async close() {
       closeServers();
@@ -135,10 +141,10 @@ export async function chunkTasks(testBed: ChunkTestBed, clip: string, outputs: O
 }
 
 /** The text of the source, if the outputs show any. */
-async function textsOf({ node, bucket }: ChunkTestBed, job: string, ranged: Chunked["ranged"]) {
+async function textsOf({ node, bucket, speech }: ChunkTestBed, job: string, ranged: Chunked["ranged"]) {
   if (!ranged.outputs.some((spec) => hasTracks(spec) && readsTexts(spec))) return {};
   const task = { kind: "texts" as const, ...ranged };
-  const result = await readSourceTexts(task, node.depsOf(leaseOf(job, "texts"), task, bucket));
+  const result = await readSourceTexts(task, node.depsOf(leaseOf(job, "texts"), task, { ...bucket, speech }));
   if (result.kind !== "texts") throw new Error("Not the text of a source");
   return { texts: result.tracks };
 }

@@ -8,6 +8,7 @@ import { runCommand } from "../../ffmpeg/run-command.ts";
 import { probeSource } from "../../source/probe/probe-source.ts";
 import { encode } from "../../tasks/encode/encode.ts";
 import { type Cue, parseWebVtt } from "../../text/subtitle-cues.ts";
+import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { sourceAt, startTestNode, tools } from "../task-deps.ts";
 import { startTestStorage, type TestStorage } from "./stream-storage.ts";
 
@@ -18,7 +19,7 @@ export type SubtitleJobs = {
   write(name: string, text: string | Buffer): Promise<string>;
   /** Runs ffmpeg in the folder with arguments that contain no spaces. */
   make(name: string, options: string): Promise<string>;
-  encode(source: string, outputs: readonly OutputOptions[]): Promise<Encoded>;
+  encode(source: string, outputs: readonly OutputOptions[], changes?: Partial<TaskDeps>): Promise<Encoded>;
   /** The text tracks of a stored file, as ffmpeg and ffprobe read them. */
   textsIn(storage: TestStorage, output: number, extension: string): Promise<StoredText[]>;
   close(): Promise<void>;
@@ -66,7 +67,7 @@ export async function openSubtitleJobs(): Promise<SubtitleJobs> {
         }),
       );
     },
-    async encode(name, requests) {
+    async encode(name, requests, changes = {}) {
       const path = join(folder, name);
       const storage = await startTestStorage();
       storages.push(storage);
@@ -79,6 +80,7 @@ export async function openSubtitleJobs(): Promise<SubtitleJobs> {
       const deps = node.depsOf("AAAAAAAAAAAAAA.encode.1", task, {
         sources: sourceAt(path),
         requestUploads: storage.requestUploads,
+        ...changes,
       });
       if (deps.task.kind !== "encode") throw new Error("Not an encode");
       const result = await encode(deps.task, deps);

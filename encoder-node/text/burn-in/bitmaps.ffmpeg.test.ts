@@ -97,7 +97,7 @@ async function filesOf(
   const probed = await probeSource(tested.ffprobe, source);
   const outputs = requests.map(specOf);
   const read = taskSource({ source, probe: probed, folder: work });
-  const texts = await sourceTexts(outputs, read, runDeps);
+  const texts = await sourceTexts(outputs, read, { ...runDeps, speech: null });
   const { burns, failed } = await prepareCaptions({ ...read, outputs, texts }, deps);
   if (failed[0] || !burns) throw new Error(failed[0]?.failure.message);
   const drawn = outputs.map((spec) => withBitmaps(spec, burns.bitmaps.get(spec.index)));

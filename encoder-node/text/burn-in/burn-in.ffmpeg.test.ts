@@ -4,7 +4,6 @@ import { mkdtemp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ok } from "#shared/result.ts";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
 import { fileFolder } from "../../../test/fixtures.ts";
 import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
@@ -114,7 +113,7 @@ afterAll(async () => {
   closeServers();
 });
 
-const NO_TEXT = { probe: { streams: [], format: {} }, texts: { channels: ok([]), readTexts: () => Promise.reject() } };
+const NO_TEXT = { probe: { streams: [], format: {} }, texts: { channels: [], readTexts: () => Promise.reject() } };
 
 const burnt = (file: string, style: object = {}, more: object = {}): OutputOptions => ({
   format: "mp4::noaudio",

@@ -1,8 +1,11 @@
 // The parsers of foreign texts that run in a process of their own (isolated.ts). Arguments and results are data. All
 // throw AppError `subtitle_failed` for a text that is not usable.
+import * as z from "zod";
 import { AppError } from "#shared/errors.ts";
 import type { BurnSpec } from "#shared/job/burn.ts";
+import { speechLanguage } from "#shared/job/speech.ts";
 import type { CaptionChannel } from "#shared/job/subtitles.ts";
+import { UNDETERMINED } from "#shared/media/languages.ts";
 import { readBytes } from "../../run-files/open-file.ts";
 import { type AssScript, clippedAss, toHundredths } from "../ass/ass-script.ts";
 import { parseAss } from "../ass/parse-ass.ts";
@@ -11,7 +14,9 @@ import { captionScript } from "../burn-in/caption-script.ts";
 import { checkLetters, type Fonts, familyIn } from "../burn-in/node-fonts.ts";
 import { captionPairs } from "../closed-captions/caption-pairs.ts";
 import { decodePairs } from "../closed-captions/decode-pairs.ts";
-import { movedCues, type ShownPart, webVttText } from "../subtitle-cues.ts";
+import { decodedReferences } from "../escaped-text.ts";
+import { speechCues } from "../speech-cues.ts";
+import { MAX_CUE_MS, movedCues, type ShownPart, webVttText } from "../subtitle-cues.ts";
 import { segmentCharacters } from "../subtitle-segments.ts";
 import { cuesOf, readSubtitle, type SubtitleFormat, type SubtitleText } from "./subtitle-text.ts";
 
@@ -35,6 +40,26 @@ const textOf = async (file: ForeignFile): Promise<string> => (await bytesOf(file
 
 /** ASS with effects has tens of thousands. Later steps read the cues in the node's own process. */
 const MAX_CUES = 100_000;
+
+/** The file of the engine, in which foreign audio may have caused any content. */
+const Time = z.number().min(0).max(MAX_CUE_MS);
+const Transcript = z.object({
+  language: z.string(),
+  segments: z.array(z.object({ text: z.string(), t0: Time, t1: Time })),
+});
+
+function transcriptIn(text: string): z.infer<typeof Transcript> {
+  try {
+    return Transcript.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new AppError("speech_failed", "The speech could not be recognized: the engine's result is damaged.", {
+      cause,
+    });
+  }
+}
+
+const WORDS = new Intl.Segmenter(undefined, { granularity: "word" });
+const wordsIn = (text: string): number => [...WORDS.segment(text)].filter(({ isWordLike }) => isWordLike).length;
 
 export const PARSERS = {
   /** The script for captions to draw (`scriptOf`). */
@@ -67,6 +92,14 @@ export const PARSERS = {
     return [...channels].flatMap(([channel, cues]) =>
       cues.length === 0 ? [] : [[channel, webVttText({ definitions: [], cues })] as const],
     );
+  },
+
+  /** Segments of recognized speech as WebVTT, moved by `fromMs`. `language`: Whisper's code, or `und`. */
+  async speechText(file: ForeignFile, fromMs: number): Promise<{ text: string; language: string; words: number }> {
+    const { segments, language } = transcriptIn(await textOf(file));
+    const cues = speechCues(segments.map(({ text, t0, t1 }) => ({ text, t0: t0 + fromMs, t1: t1 + fromMs })));
+    const words = cues.reduce((sum, { text }) => sum + wordsIn(decodedReferences(text)), 0);
+    return { text: webVttText({ definitions: [], cues }), language: speechLanguage(language) ?? UNDETERMINED, words };
   },
 
   /** A track of ASS for a part of the source (`clippedAss`). */

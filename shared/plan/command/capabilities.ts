@@ -5,7 +5,7 @@ import type { Need } from "../../protocol/needs.ts";
 /** Capabilities of the node that runs the plan, by ffmpeg's names. The node tests them when it starts. */
 export type FfmpegCapabilities = Readonly<
   Pick<Capabilities, "encoders" | "filters" | "muxers" | "hardware"> &
-    Partial<Pick<Capabilities, "ffmpegVersion" | "fonts" | "folders" | "decoders">>
+    Partial<Pick<Capabilities, "ffmpegVersion" | "fonts" | "folders" | "decoders" | "features">>
 >;
 
 /** Filters that plans use and that all builds have, by ffmpeg's names. Without these filters nothing works. */
@@ -85,11 +85,12 @@ export function meets(capabilities: FfmpegCapabilities, { kind, anyOf }: Need): 
 }
 
 function namesOf(
-  { encoders, filters, muxers, hardware, fonts = [], folders = [], decoders = [] }: FfmpegCapabilities,
+  { encoders, filters, muxers, hardware, fonts = [], folders = [], decoders = [], features = [] }: FfmpegCapabilities,
   kind: Need["kind"],
 ): readonly string[] {
   if (kind === "filter") return filters;
   if (kind === "font") return fonts;
+  if (kind === "feature") return features;
   if (kind === "folder") return folders.map(({ name }) => name);
   if (kind === "writable folder") return folders.flatMap(({ name, isWritable }) => (isWritable ? [name] : []));
   if (kind === "decoder") return decoders;

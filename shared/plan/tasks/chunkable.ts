@@ -3,7 +3,6 @@ import { assertNever } from "../../errors.ts";
 import type { TrackContainer } from "../../format/containers.ts";
 import { type HttpStreamOutput, hasTracks, type OutputSpec, type VideoOutput } from "../../job/output-spec.ts";
 import type { MediaProbe } from "../../media/media-probe.ts";
-import { ok } from "../../result.ts";
 import { chunkGridMs, prerollOf } from "../chunks/chunkable-source.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import type { EncodedVideo } from "../encoders/video-encode-options.ts";
@@ -83,7 +82,7 @@ function failureReason(spec: OutputSpec, source: SourceTracks, capabilities: Ffm
 }
 
 function textReason(spec: OutputSpec, probe: MediaProbe): string | null {
-  const { shown: tracks, burnt } = outputTexts(spec, textTracks(probe), ok(ALL_CHANNELS));
+  const { shown: tracks, burnt } = outputTexts(spec, textTracks(probe), ALL_CHANNELS);
   const isOfImages = burntImages(burnt) || (!burnt.ok && burnt.error.code === "subtitle_failed");
   if (isOfImages) return "the captions of `burn` are not text";
   return tracks.ok && burnt.ok ? null : IMPOSSIBLE;

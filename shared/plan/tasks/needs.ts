@@ -2,7 +2,8 @@
 // everything.
 import type { BurnSpec } from "../../job/burn.ts";
 import { burnOf, type OutputSpec, withBitmaps } from "../../job/output-spec.ts";
-import { areFilesOnly } from "../../job/subtitles.ts";
+import { SPEECH } from "../../job/speech.ts";
+import { areFilesOnly, isChannel } from "../../job/subtitles.ts";
 import type { MediaProbe } from "../../media/media-probe.ts";
 import { HARDWARE_NAMES } from "../../protocol/capabilities.ts";
 import type { Need } from "../../protocol/needs.ts";
@@ -10,7 +11,7 @@ import { BITMAP_CODECS, type FfmpegCapabilities, meets } from "../command/capabi
 import { ALL_SOFTWARE } from "../encoders/software-encoders.ts";
 import { LOUDNESS_NEED, TEXT_NEED } from "../filters/filter-needs.ts";
 import { chooseTracks, type SourceTracks } from "../source/source-tracks.ts";
-import { burntImages, chooseBurnt } from "../text/choose-texts.ts";
+import { burntImages, chooseBurnt, requestedChannels } from "../text/choose-texts.ts";
 import { textTracks } from "../text/text-tracks.ts";
 import { planOutput } from "./plan-encode.ts";
 
@@ -42,10 +43,13 @@ export function needsOf(outputs: readonly OutputSpec[], probe: MediaProbe | null
   const needs = outputs.flatMap((spec) => {
     const decoder = probe && bitmapDecoder(burnOf(spec), probe);
     const drawn = decoder ? withBitmaps(spec, { width: 16, height: 9, startMs: 0 }) : spec;
-    return [...needsOfOutput(drawn, tracks), ...needsOfHelpers(drawn), ...(decoder ? [decoder] : [])];
+    const speech = tracks.audio && requestedChannels(spec).some((channel) => !isChannel(channel)) ? [SPEECH_NEED] : [];
+    return [...needsOfOutput(drawn, tracks), ...needsOfHelpers(drawn), ...(decoder ? [decoder] : []), ...speech];
   });
   return withoutImplied([...new Map(needs.map((need) => [keyOf(need), need])).values()].toSorted(byKey));
 }
+
+const SPEECH_NEED: Need = { kind: "feature", anyOf: [SPEECH] };
 
 /** Empty if the planner throws: it then throws on every node, too. */
 function needsOfOutput(spec: OutputSpec, tracks: SourceTracks): readonly Need[] {
@@ -104,6 +108,7 @@ export function describeNeeds(missing: readonly Need[]): string {
 function describe({ kind, anyOf }: Need): string {
   const software = anyOf.filter((name) => !HARDWARE_NAMES.some((hardware) => name.endsWith(`_${hardware}`)));
   const names = (software.length === 0 ? anyOf : software).join(" or ");
+  if (kind === "feature") return "speech recognition (--speech)";
   if (anyOf.includes("subtitles")) return `filter ${names} (libass, for burn)`;
   if (anyOf.includes("ebur128")) return `filter ${names} (for loudness)`;
   if (anyOf.includes("amerge")) return `filter ${names} (for audio)`;

@@ -2,7 +2,14 @@
 import type { Failure } from "../../errors.ts";
 import { type BurnSpec, isStyled } from "../../job/burn.ts";
 import { burnOf, type OutputSpec } from "../../job/output-spec.ts";
-import { isChannel, type SubtitleSpec, type Subtitles, type SubtitleTraits } from "../../job/subtitles.ts";
+import { SPEECH, type SpeechMetadata } from "../../job/speech.ts";
+import {
+  channelOf,
+  type SubtitleSpec,
+  type Subtitles,
+  type SubtitleTraits,
+  type TextChannel,
+} from "../../job/subtitles.ts";
 import { bestInLanguage } from "../../media/choose-streams.ts";
 import { languageName, UNDETERMINED } from "../../media/languages.ts";
 import { err, ok, type Result } from "../../result.ts";
@@ -18,14 +25,22 @@ export type ChosenText = SubtitleTraits & {
 /** `notes`: sentences for the client about tracks that the output lacks. */
 export type ChosenTexts = { readonly texts: readonly ChosenText[]; readonly notes: readonly string[] };
 
-/** The channels of closed captions in the video, or the failure of reading them. */
-export type Channels = Result<readonly ChannelTrack[]>;
+/** The closed captions of the video, and the recognized speech. */
+export type Channels = readonly ChannelTrack[];
 
 /** The text that an output shows: its tracks, and the captions in its frames. */
 export const outputTexts = (spec: OutputSpec, tracks: readonly TextTrack[], channels?: Channels) => ({
   shown: chooseTexts(requestedTexts(spec), tracks, channels),
   burnt: chooseBurnt(burnOf(spec), tracks, channels),
 });
+
+/** The channels that an output has text of: they are read, or recognized, before the others are chosen. */
+export function requestedChannels(spec: OutputSpec): TextChannel[] {
+  const requested = requestedTexts(spec);
+  const burn = burnOf(spec);
+  const all: SubtitleSpec[] = [...(requested === "all" ? [] : requested), ...(burn ? [burn] : [])];
+  return all.flatMap((text) => channelOf(text) ?? []);
+}
 
 function requestedTexts(spec: OutputSpec): Subtitles {
   if (spec.type === "text") {
@@ -43,8 +58,9 @@ export function chooseBurnt(
   channels?: Channels,
 ): Result<ChosenTexts> {
   if (burn?.from === undefined) return ok({ texts: [], notes: [] });
-  const { from, optional } = burn;
-  const chosen = chooseTexts([{ from, ...(optional ? { optional } : {}) }], tracks, channels, true);
+  const { from, language, optional } = burn;
+  const wanted = { from, ...(language === undefined ? {} : { language }), ...(optional ? { optional } : {}) };
+  const chosen = chooseTexts([wanted], tracks, channels, true);
   const hasNote = chosen.ok && burntImages(chosen) && isStyled(burn);
   return hasNote ? ok({ ...chosen.value, notes: ["The captions are images, so their style has no effect."] }) : chosen;
 }
@@ -62,7 +78,7 @@ export function burntImages(chosen: Result<ChosenTexts>): TextTrack | null {
 export function chooseTexts(
   requested: Subtitles,
   tracks: readonly TextTrack[],
-  channels: Channels = ok([]),
+  channels: Channels = [],
   takesImages = false,
 ): Result<ChosenTexts> {
   if (requested === "all") return ok(allTexts(tracks));
@@ -89,18 +105,18 @@ function allTexts(tracks: readonly TextTrack[]): ChosenTexts {
 const leftOut = (message: string): string => `${message.replace(/\.$/, "")}, so this output lacks it.`;
 
 function sourceOf(
-  { url, from }: SubtitleSpec,
+  spec: SubtitleSpec,
   tracks: readonly TextTrack[],
   channels: Channels,
   takesImages: boolean,
 ): Result<ChosenText["source"]> {
+  const { url, from } = spec;
   if (url !== undefined) return ok({ url });
-  if (isChannel(from)) {
-    if (!channels.ok) return channels;
-    const track = channels.value.find(({ channel }) => channel === from);
-    if (track) return ok({ track });
-    const message = `The input's video has no closed captions in ${from.toUpperCase()}.`;
-    return err({ code: "input_track_not_found", message });
+  const wanted = channelOf(spec);
+  if (wanted !== null) {
+    const track = channels.find(({ channel }) => channel === wanted);
+    if (track) return track.failure ? err(track.failure) : ok({ track });
+    return err({ code: "input_track_not_found", message: missingChannel(wanted) });
   }
   const track =
     typeof from === "number"
@@ -114,6 +130,11 @@ function sourceOf(
     message: `Subtitle track ${tracks.indexOf(track) + 1} of the input ${reason}.`,
   });
 }
+
+const missingChannel = (channel: string): string =>
+  channel.startsWith(SPEECH)
+    ? "The input has no audio, and so no captions from speech."
+    : `The input's video has no closed captions in ${channel.toUpperCase()}.`;
 
 const missing = (from: string | number, tracks: readonly TextTrack[]): Failure => {
   const wanted = typeof from === "number" ? `subtitle track ${from}` : `subtitle track in the language ${from}`;
@@ -150,9 +171,19 @@ function described(chosen: readonly Chosen[]): ChosenText[] {
       default: at === defaultAt,
       ...(isForced ? { isForced } : {}),
       ...(isCaptions ? { isCaptions } : {}),
+      ...(track && speechIn(track) ? { isAutomatic: true } : {}),
       shiftMs: spec.shiftMs ?? 0,
     };
   });
+}
+
+const speechIn = (track: TextTrack | ChannelTrack): SpeechMetadata | undefined =>
+  "speech" in track ? track.speech : undefined;
+
+/** The recognized speech in the text of an output, each language once. */
+export function speechOf(texts: ReturnType<typeof outputTexts>): SpeechMetadata[] {
+  const chosen = [texts.shown, texts.burnt].flatMap((result) => (result.ok ? result.value.texts : []));
+  return [...new Set(chosen.flatMap(({ source }) => ("track" in source ? (speechIn(source.track) ?? []) : [])))];
 }
 
 const trackIn = (source: ChosenText["source"]): TextTrack | null => ("track" in source ? source.track : null);

@@ -1,5 +1,7 @@
 // The subtitle tracks of a source.
-import { CAPTION_CHANNELS, type CaptionChannel } from "../../job/subtitles.ts";
+import type { Failure } from "../../errors.ts";
+import { SPEECH_CHANNELS, type SpeechMetadata } from "../../job/speech.ts";
+import { CAPTION_CHANNELS, type TextChannel } from "../../job/subtitles.ts";
 import { preference } from "../../media/choose-streams.ts";
 import { languageTag, UNDETERMINED } from "../../media/languages.ts";
 import type { MediaProbe, ProbedStream } from "../../media/media-probe.ts";
@@ -23,11 +25,17 @@ export type TextTrack = {
   readonly isCaptions: boolean;
 };
 
-/** Closed captions that were read from the video. `path`: the file of the node, in WebVTT. */
-export type ChannelTrack = TextTrack & { readonly channel: CaptionChannel; readonly path: string };
+/** Closed captions of the video, or recognized speech. `path`: the file of the node, in WebVTT. */
+export type ChannelTrack = TextTrack & {
+  readonly channel: TextChannel;
+  readonly path: string;
+  readonly speech?: SpeechMetadata;
+  /** Set if the speech could not be recognized. */
+  readonly failure?: Failure;
+};
 
 /** The channel as a track; it is in no stream of the file. */
-export const channelTrack = (channel: CaptionChannel, path: string): ChannelTrack => ({
+export const channelTrack = (channel: TextChannel, path: string): ChannelTrack => ({
   channel,
   path,
   streamIndex: -1,
@@ -41,11 +49,21 @@ export const channelTrack = (channel: CaptionChannel, path: string): ChannelTrac
   isCaptions: true,
 });
 
-/** The name of the file with a channel. */
-export const channelFile = (channel: CaptionChannel): string => `${channel}.vtt`;
+/** Recognized speech as a track, in the language of its text. */
+export const speechTrack = (channel: TextChannel, path: string, speech: SpeechMetadata): ChannelTrack => ({
+  ...channelTrack(channel, path),
+  language: languageTag(speech.language),
+  title: null,
+  speech,
+});
 
-/** All channels, while it is not known which of them the video has. */
-export const ALL_CHANNELS: readonly ChannelTrack[] = CAPTION_CHANNELS.map((channel) => channelTrack(channel, ""));
+/** The name of the file with a channel. */
+export const channelFile = (channel: TextChannel): string => `${channel}.vtt`;
+
+/** All channels, while it is not known which of them the input has. */
+export const ALL_CHANNELS: readonly ChannelTrack[] = [...CAPTION_CHANNELS, ...SPEECH_CHANNELS].map((channel) =>
+  channelTrack(channel, ""),
+);
 
 /** The file of a track that was read already; null for tracks of the source's file. */
 export const readPath = (track: TextTrack | ChannelTrack): string | null => ("path" in track ? track.path : null);

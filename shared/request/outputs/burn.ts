@@ -1,12 +1,14 @@
 // The parameter `burn`: captions that are drawn into the frames.
 import * as z from "zod";
 import { BURN_POSITIONS, type BurnSpec, type CaptionStyle, DEFAULT_STYLE, FONT_NAME } from "../../job/burn.ts";
+import { SPEECH } from "../../job/speech.ts";
 import type { AllowPrivate } from "../../network/address-policy.ts";
 import { flag, oneOf, PARAMETERS } from "../../parameters/parameter.ts";
 import { ok, type Result } from "../../result.ts";
 import { strictObject } from "../../strict-object.ts";
+import { invalid } from "../parse-section.ts";
 import { allowedUrl, url } from "./output-params.ts";
-import { parseTextSource, textSource } from "./subtitles.ts";
+import { language, parseTextSource, textSource } from "./subtitles.ts";
 
 /** Percentages of the frame's height. */
 const SIZE = { min: 1, max: 20 };
@@ -36,7 +38,12 @@ export const burn = strictObject({
     .register(PARAMETERS, { label: "Burnt-in captions", example: "https://example.com/en.vtt" }),
   from: textSource.from
     .clone()
-    .register(PARAMETERS, { label: "Captions of the source", example: "en", help: "Instead of a file: a language" }),
+    .register(PARAMETERS, {
+      label: "Captions of the source",
+      example: "en",
+      help: "Instead of a file: a language, or speech",
+    }),
+  language: language.describe('BCP 47 tag of the speech, with `"from": "speech"`; found by the model by default'),
   font: z
     .union(
       [
@@ -65,8 +72,11 @@ type BurnParam = z.infer<typeof burn>;
 /** Returns the captions as outputs store them; an empty object without the parameter. Rejects URLs not allowed. */
 export function parseBurn(value: BurnParam, field: string, allow: AllowPrivate): Result<{ readonly burn?: BurnSpec }> {
   if (value === undefined) return ok({});
-  const { url, from, optional, shift, keep_style: keepsStyle, background = null, ...given } = value;
-  const source = parseTextSource({ url, from, optional, shift }, `${field}.burn`, allow);
+  const { url, from, language, optional, shift, keep_style: keepsStyle, background = null, ...given } = value;
+  if (language !== undefined && from !== SPEECH) {
+    return invalid("output_param_not_valid", `\`${field}.burn.language\` is only possible with \`"from": "speech"\``);
+  }
+  const source = parseTextSource({ url, from, language, optional, shift }, `${field}.burn`, allow);
   if (!source.ok) return source;
   const font = parseFont(given.font, `${field}.burn.font.url`, allow);
   if (!font.ok) return font;

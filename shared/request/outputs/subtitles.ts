@@ -1,5 +1,6 @@
 // The parameter `subtitles`: tracks of text from files or from the input (api-v2 §5).
 import * as z from "zod";
+import { SPEECH, speechLanguage } from "../../job/speech.ts";
 import { CAPTION_CHANNELS, SUBTITLE_KINDS, type SubtitleSpec, type Subtitles } from "../../job/subtitles.ts";
 import type { AllowPrivate } from "../../network/address-policy.ts";
 import { type Declaration, flag, oneOf } from "../../parameters/parameter.ts";
@@ -26,10 +27,11 @@ export const language = z
   .string("must be a language tag")
   .regex(LANGUAGE_TAG, "must be a language tag, such as en or pt-BR")
   .optional()
-  .describe("BCP 47 tag; required with `url`. With `from`, the track's language by default");
+  .describe("BCP 47 tag; required with `url`. With `from`, the track's language by default, or that of the speech");
 
 const FROM =
-  "must be the number of a subtitle track of the input, from 1, its language tag, such as en, or one of cc1 to cc4";
+  "must be the number of a subtitle track of the input, from 1, its language tag, such as en, one of cc1 to cc4, or " +
+  SPEECH;
 const SHIFT = `must be a number of seconds from -${MAX_SHIFT_SECONDS} to ${MAX_SHIFT_SECONDS}`;
 
 /** The source of text, with its times. */
@@ -42,14 +44,15 @@ export const textSource = {
       [
         z.int(FROM).min(1, FROM).max(MAX_TRACK, FROM),
         z.string().regex(LANGUAGE_TAG, FROM),
-        z.enum(CAPTION_CHANNELS, FROM),
+        z.enum([...CAPTION_CHANNELS, SPEECH], FROM),
       ],
       FROM,
     )
     .optional()
     .describe(
       "A text track of the input: its number among the subtitle tracks, from 1, or its language tag. cc1 to cc4: " +
-        "closed captions (CEA-608) in H.264, HEVC or MPEG-2 video",
+        "closed captions (CEA-608) in H.264, HEVC or MPEG-2 video. speech: captions that the node makes of the speech " +
+        "in the input's audio, on nodes with `--speech`",
     ),
   optional: flag.optional().describe("Leave the track out, with a note, if the input lacks it"),
   shift: z
@@ -139,9 +142,16 @@ export function parseTextSource(
   field: string,
   allow: AllowPrivate,
 ): Result<SubtitleSpec> {
-  const { url, from } = requested;
+  const { url, from, language, forced } = requested;
   if ((url === undefined) === (from === undefined)) {
     return invalid("output_param_not_valid", `\`${field}\` must have either \`url\` or \`from\``);
+  }
+  if (from === SPEECH && forced !== undefined) {
+    return invalid("output_param_not_valid", `\`${field}.forced\` is not possible with \`"from": "speech"\``);
+  }
+  if (from === SPEECH && language !== undefined && speechLanguage(language) === null) {
+    const rule = "must be a language that Whisper knows, such as en, or be left out: the model then finds the language";
+    return invalid("output_param_not_valid", `\`${field}.language\` ${rule}`);
   }
   const checked = url === undefined ? ok(undefined) : allowedUrl(url, `${field}.url`, allow);
   if (!checked.ok) return checked;

@@ -18,14 +18,19 @@ export const TextParams = strictObject({
     .register(PARAMETERS, { label: "File instead of a track", example: "https://example.com/en.srt", cli: false }),
   from: textSource.from
     .clone()
-    .register(PARAMETERS, { label: "Track of the source", example: "en", help: "Number or language", first: true }),
+    .register(PARAMETERS, {
+      label: "Track of the source",
+      example: "en",
+      help: "Number, language or speech",
+      first: true,
+    }),
   optional: textSource.optional
     .describe("Skip the output if the input lacks the track")
     .register(PARAMETERS, { label: "Skip the output without its track" }),
   shift: textSource.shift.clone().register(PARAMETERS, { label: "Show later by", help: "Seconds; negative: earlier" }),
   language: language
-    .describe("BCP 47 tag of the file at `url`, for text that is not in Unicode")
-    .register(PARAMETERS, { label: "Language of the file", example: "de", help: "For text that is not in Unicode" }),
+    .describe("BCP 47 tag of the speech, or of the file at `url` for text that is not in Unicode")
+    .register(PARAMETERS, { label: "Language", example: "de", help: "Of speech, or of a file that is not in Unicode" }),
 }).describe("A WebVTT or SubRip file with text of the input or of another file");
 
 export function parseText(

@@ -165,6 +165,7 @@ function finishOutput(state: JobState, report: MadeReport, now: number): JobStat
   if (report.note !== undefined) patch.note = report.note;
   if (report.targets) patch.targets = boundedTargets(report.targets, state.outputs.length);
   if (report.loudness) patch.loudness = report.loudness;
+  if (report.speech) patch.speech = report.speech;
   if (report.dropped) patch.dropped = report.dropped;
   if (report.quality) patch.quality = boundedQuality(report.quality, state.outputs.length);
   const done = moveOutputs(state, [report.output], "finish", patch);

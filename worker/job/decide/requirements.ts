@@ -54,7 +54,9 @@ function needsOfTask(state: JobState, task: TaskState): readonly Need[] {
       probe,
     );
   known.set(key, needs);
-  return needs;
+  // Of the tasks of chunks, only `texts` recognizes speech.
+  const isWithout = isChunkedTask(task) && task.kind !== "texts";
+  return isWithout ? needs.filter(({ kind }) => kind !== "feature") : needs;
 }
 
 /**

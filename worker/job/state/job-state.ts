@@ -6,6 +6,7 @@ import { contractDate } from "#shared/job/job-view.ts";
 import { OutputLoudness } from "#shared/job/loudness.ts";
 import { OUTPUT_PHASES } from "#shared/job/output-status.ts";
 import { QualityReport } from "#shared/job/quality.ts";
+import { OutputSpeech } from "#shared/job/speech.ts";
 import { MediaProbe } from "#shared/media/media-probe.ts";
 import { LeaseIdText } from "#shared/protocol/leases.ts";
 import { ErrorCodeText } from "#shared/protocol/reported-text.ts";
@@ -51,6 +52,8 @@ export const OutputState = z.object({
   targets: TargetReports.exactOptional(),
   /** Measured loudness and chosen gains, for outputs with the parameter `loudness`. */
   loudness: OutputLoudness.exactOptional(),
+  /** The recognized speech in the text of the output. */
+  speech: OutputSpeech.exactOptional(),
   /** Videos that were left out of a stream. */
   dropped: z.array(DroppedVideo).exactOptional(),
 });

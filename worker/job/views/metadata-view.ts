@@ -42,9 +42,10 @@ export function outputMetadata(state: JobState, index: number): OutputMetadata |
       ? streamMetadata(state.spec, spec, output.packages ?? {})
       : output.probe && contractMetadata(output.probe, fileUrl(state, index, 1));
   if (!metadata) return null;
-  const { loudness } = output;
+  const { loudness, speech } = output;
   const quality = outputQuality(state, index);
-  return { ...metadata, ...(quality ? { quality } : {}), ...(loudness ? { loudness } : {}) };
+  const measured = { ...(quality ? { quality } : {}), ...(loudness ? { loudness } : {}) };
+  return { ...metadata, ...measured, ...(speech ? { speech } : {}) };
 }
 
 /** Null if nothing was measured, searched or left out. */
