@@ -167,6 +167,10 @@ export const ERRORS = {
   ),
   offset_beyond_end: client("output", "The output starts after the end of the input."),
   watermark_failed: client("output", "The watermark cannot be fetched, or is not an image."),
+  overlay_failed: client(
+    "output",
+    "The image of an overlay cannot be fetched, no font has the letters of its text, or the input lacks its times.",
+  ),
   subtitle_failed: client(
     "output",
     "A text track of the output, or a file of `burn`, cannot be fetched or read, or its images cannot become text.",

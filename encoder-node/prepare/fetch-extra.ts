@@ -134,21 +134,28 @@ export async function fetchAudio(
   return extraFiles(outputs, audioUrls, fetched);
 }
 
-const WATERMARK = {
-  subject: "The watermark",
-  code: "watermark_failed",
+/** `code`: of the overlay whose image it is. */
+const IMAGE = {
   // A logo of a few hundred pixels has a few kilobytes.
   maxBytes: 20e6,
   expected: "a readable image (PNG, JPEG, WebP, GIF, BMP or TIFF)",
 } as const;
 const MAX_SIDE = 4096;
 
+const WATERMARK = { subject: "The watermark", code: "watermark_failed" } as const;
+const OVERLAY = { subject: "The image of an overlay", code: "overlay_failed" } as const;
+
 const watermarkUrls = (spec: OutputSpec): string[] =>
   "watermark" in spec && spec.watermark ? [spec.watermark.url] : [];
 
+const overlayUrls = (spec: OutputSpec): string[] =>
+  spec.type === "text" ? [] : (spec.overlays ?? []).flatMap((overlay) => ("url" in overlay ? [overlay.url] : []));
+
+const imageUrls = (spec: OutputSpec): string[] => [...watermarkUrls(spec), ...overlayUrls(spec)];
+
 /**
- * Fetches the watermarks of outputs into the folder, each once and all at the same time, and returns their paths. Checks
- * that each is an image. Rejects as `fetchExtra` does.
+ * Fetches the watermarks and overlay images of outputs into the folder, each once and all at the same time, and returns
+ * their paths. Checks that each is an image. Rejects as `fetchExtra` does.
  */
 export async function fetchWatermarks(
   outputs: readonly OutputSpec[],
@@ -156,11 +163,13 @@ export async function fetchWatermarks(
   { ffprobe, ...deps }: FileDeps,
 ): Promise<ExtraFiles<string>> {
   const read = (path: string): Promise<string> => checkImage(ffprobe, path, deps.signal);
-  const fetched = [...new Set(outputs.flatMap(watermarkUrls))].map(async (url, at) => {
+  const watermarks = new Set(outputs.flatMap(watermarkUrls));
+  const fetched = [...new Set(outputs.flatMap(imageUrls))].map(async (url, at) => {
     const path = join(folder, `watermark-${at + 1}`);
-    return [url, await fetchExtra({ ...WATERMARK, url, path }, read, deps)] as const;
+    const owner = watermarks.has(url) ? WATERMARK : OVERLAY;
+    return [url, await fetchExtra({ ...IMAGE, ...owner, url, path }, read, deps)] as const;
   });
-  return extraFiles(outputs, watermarkUrls, new Map(await Promise.all(fetched)));
+  return extraFiles(outputs, imageUrls, new Map(await Promise.all(fetched)));
 }
 
 const IMAGES = { demuxers: IMAGE_DEMUXERS, decoders: IMAGE_DECODERS };

@@ -1,15 +1,17 @@
-// Fetches the captions and fonts that outputs burn in, and writes the scripts for libass.
+// Fetches the captions and fonts that outputs draw, and writes the scripts for libass.
 import { copyFile, mkdir } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { AppError, failureOf } from "#shared/errors.ts";
+import { AppError, type Failure, failureOf } from "#shared/errors.ts";
 import type { BurnSpec, CaptionStyle } from "#shared/job/burn.ts";
 import { burnOf, type OutputSpec } from "#shared/job/output-spec.ts";
+import { textOverlays } from "#shared/job/overlays.ts";
+import { overlayFailure } from "#shared/plan/filters/overlays/overlay-times.ts";
 import { chooseBurnt } from "#shared/plan/text/choose-texts.ts";
 import { textTracks } from "#shared/plan/text/text-tracks.ts";
 import { err, ok, type Result } from "#shared/result.ts";
 import type { FailedOutput } from "../outputs/check-output.ts";
 import type { AssScript } from "../text/ass/ass-script.ts";
-import type { Burns, TrackBitmaps } from "../text/burn-in/burn-files.ts";
+import { type Burns, type TrackBitmaps, textKey } from "../text/burn-in/burn-files.ts";
 import { captionScript } from "../text/burn-in/caption-script.ts";
 import {
   type FontFile,
@@ -52,7 +54,10 @@ export async function prepareCaptions(work: CaptionsWork, deps: FontDeps): Promi
     const burn = burnOf(spec);
     return burn ? [{ index: spec.index, burn }] : [];
   });
-  if (burning.length === 0) return { failed, notes };
+  const overlaid = work.outputs.flatMap((spec) =>
+    spec.type === "text" || !spec.overlays?.some((overlay) => !("url" in overlay)) ? [] : [spec],
+  );
+  if (burning.length === 0 && overlaid.length === 0) return { failed, notes };
   const fontsFolder = join(work.folder, "fonts");
   await mkdir(fontsFolder);
   const packaged = await packagedFonts();
@@ -60,7 +65,7 @@ export async function prepareCaptions(work: CaptionsWork, deps: FontDeps): Promi
   const scripts = new Map<number, AssScript>();
   const bitmaps = new Map<number, TrackBitmaps>();
   for (const { index, burn } of burning) {
-    const font = { index, font: burn.style.font, path: join(work.folder, `font-${index}.bin`) };
+    const font = { name: String(index), font: burn.style.font, path: join(work.folder, `font-${index}.bin`) };
     const fonts = await requestedFont(font, { fontsFolder, packaged }, deps);
     const captions = fonts.ok ? await captionsFor({ index, burn, fonts: fonts.value }, work, deps) : fonts;
     if (!captions.ok) failed.push({ output: index, failure: captions.error });
@@ -71,7 +76,34 @@ export async function prepareCaptions(work: CaptionsWork, deps: FontDeps): Promi
       if (ofScript.length > 0) notes.set(index, `The captions of \`burn\`: ${ofScript.join("; ")}.`);
     }
   }
-  return { burns: { scripts, bitmaps, fontsFolder }, failed, notes };
+  const texts = new Map<string, AssScript>();
+  for (const { index, overlays } of overlaid) {
+    const failure = await prepareTexts(textOverlays(overlays), { index, texts, fontsFolder, packaged }, deps);
+    if (failure) failed.push({ output: index, failure });
+  }
+  return { burns: { scripts, bitmaps, texts, fontsFolder }, failed, notes };
+}
+
+type TextWork = FontPlace & { readonly index: number; readonly texts: Map<string, AssScript> };
+
+/** Adds the scripts of overlaid texts to `texts`. Returns the failure of the first text that cannot be drawn. */
+async function prepareTexts(
+  overlays: ReturnType<typeof textOverlays>,
+  { index, texts, ...place }: TextWork,
+  deps: FontDeps,
+): Promise<Failure | null> {
+  for (const { at, overlay } of overlays) {
+    const font = overlay.font === null ? null : { name: overlay.font };
+    const fonts = await requestedFont({ name: `text-${textKey(index, at)}`, font, path: "" }, place, deps);
+    if (!fonts.ok) return fonts.error;
+    try {
+      texts.set(textKey(index, at), await isolated("overlayScript", [overlay, fonts.value], deps.signal));
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== "subtitle_failed") throw error;
+      return overlayFailure(at, error.message);
+    }
+  }
+  return null;
 }
 
 type Wanted = { readonly index: number; readonly burn: BurnSpec; readonly fonts: Fonts };
@@ -125,18 +157,19 @@ const CAPTIONS = {
 
 // Brings the font of an output into the folder of its task.
 
+type FontPlace = { readonly fontsFolder: string; readonly packaged: readonly FontFile[] };
 type FontDeps = ExtraDeps & Pick<TaskDeps, "fontsFolder">;
 
 /** Copies the requested font into the folder of the fonts for libass. Rejects as `fetchExtra` does. */
 async function requestedFont(
-  { index, font, path }: { readonly index: number; readonly font: CaptionStyle["font"]; readonly path: string },
-  { fontsFolder, packaged }: { readonly fontsFolder: string; readonly packaged: readonly FontFile[] },
+  { name, font, path }: { readonly name: string; readonly font: CaptionStyle["font"]; readonly path: string },
+  { fontsFolder, packaged }: FontPlace,
   deps: FontDeps,
 ): Promise<Result<Fonts>> {
   const files = await filesOf(font, path, deps);
   if (!files.ok) return files;
   const requested = files.value;
-  for (const [at, { path }] of requested.entries()) await copyFile(path, join(fontsFolder, `${index}-${at}`));
+  for (const [at, { path }] of requested.entries()) await copyFile(path, join(fontsFolder, `${name}-${at}`));
   const chosen = requested[0] ?? packaged.find(({ family }) => family === PACKAGED_FAMILY);
   if (!chosen) throw new Error("The packaged fonts are not complete");
   return ok({ chosen, known: [...packaged, ...requested] });

@@ -7,6 +7,7 @@ import { type BurnBitmaps, BurnSpec } from "./burn.ts";
 import { Clip } from "./clip.ts";
 import { DroppedVideo } from "./dropped-video.ts";
 import { LoudnessSpec } from "./loudness.ts";
+import { OverlaySpec } from "./overlays.ts";
 import { SubtitleSpec, Subtitles } from "./subtitles.ts";
 
 const outputBase = {
@@ -29,6 +30,8 @@ export type Watermark = z.infer<typeof Watermark>;
 
 /** Captions to draw into the frames. */
 const burn = BurnSpec.exactOptional();
+/** Drawn above captions and watermark, in this order. */
+const overlays = z.array(OverlaySpec).exactOptional();
 
 /** Set if the node compares the encoded video with its source (`settings.quality_report`). */
 const measuresQuality = z.literal(true).exactOptional();
@@ -57,6 +60,7 @@ export const VideoOutput = z.object({
   loudness,
   audioTracks,
   burn,
+  overlays,
 });
 export type VideoOutput = z.infer<typeof VideoOutput>;
 
@@ -88,6 +92,7 @@ export const ImageOutput = z.object({
   /** A WebVTT file that maps timestamps to images: the name of its object. */
   vtt: z.object({ path: z.string() }).nullable(),
   burn,
+  overlays,
 });
 export type ImageOutput = z.infer<typeof ImageOutput>;
 
@@ -142,6 +147,7 @@ export const HttpStreamOutput = z.object({
   loudness,
   audioTracks,
   burn,
+  overlays,
 });
 export type HttpStreamOutput = z.infer<typeof HttpStreamOutput>;
 

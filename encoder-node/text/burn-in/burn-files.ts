@@ -3,6 +3,7 @@ import { chmod, copyFile, mkdir, readdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { BurnBitmaps } from "#shared/job/burn.ts";
 import { bitmapFile, burnFilesIn, FONTS_FOLDER } from "#shared/plan/filters/burn-in.ts";
+import { textFilesIn } from "#shared/plan/filters/overlays/text-files.ts";
 import { writeText } from "../../run-files/open-file.ts";
 import { type AssScript, assText, toHundredths } from "../ass/ass-script.ts";
 import { shiftEvents } from "../ass/separate-events.ts";
@@ -21,12 +22,17 @@ export type Burns = {
   readonly scripts: ReadonlyMap<number, AssScript>;
   /** By output. */
   readonly bitmaps: ReadonlyMap<number, TrackBitmaps>;
+  /** Texts of overlays, by `textKey`. The files of a run have their times. */
+  readonly texts: ReadonlyMap<string, AssScript>;
   /** A folder of only font files. */
   readonly fontsFolder: string;
 };
 
+/** `at`: position among the overlays of the output. */
+export const textKey = (output: number, at: number): string => `${output}-${at}`;
+
 /**
- * Writes the captions that the arguments name, and all fonts, into the folder of a run that has not started. An earlier
+ * Writes the captions and texts that the arguments name, and all fonts, into the folder of a run that has not started. An earlier
  * run may have left anything under these names, so they are removed first. fontconfig finds only these fonts: fonts of
  * the machine would make chunks of different nodes different.
  */
@@ -36,7 +42,9 @@ export async function placeBurnFiles(argv: readonly string[], burns: Burns, cwd:
     if (argv.some((argument) => argument.includes(name))) await placeFile(path, join(cwd, name));
   }
   const files = burnFilesIn(argv);
-  if (files.length === 0) return;
+  const texts = textFilesIn(argv);
+  const drawsTimecodes = argv.some((argument) => argument.includes("drawtext="));
+  if (files.length === 0 && texts.length === 0 && !drawsTimecodes) return;
   const fonts = join(cwd, FONTS_FOLDER);
   await rm(fonts, { recursive: true, force: true });
   await mkdir(fonts, { mode: FOLDER });
@@ -47,6 +55,12 @@ export async function placeBurnFiles(argv: readonly string[], burns: Burns, cwd:
     const script = burns.scripts.get(output);
     if (!script) throw new Error("A run draws captions that were not fetched");
     const events = shiftEvents(script.events, toHundredths(-fromMs));
+    await writeText(join(cwd, name), assText({ ...script, events }, transfer), READABLE);
+  }
+  for (const { name, output, at, startMs, endMs, transfer } of texts) {
+    const script = burns.texts.get(textKey(output, at));
+    if (!script) throw new Error("A run draws a text that was not prepared");
+    const events = script.events.map((event) => ({ ...event, startMs, endMs }));
     await writeText(join(cwd, name), assText({ ...script, events }, transfer), READABLE);
   }
   await writeText(join(cwd, FONTS_CONFIG), fontsConfig(cwd), READABLE);

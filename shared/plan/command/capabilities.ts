@@ -56,6 +56,10 @@ const OPTIONAL_CHAIN_FILTERS = [
   "amerge",
   "subtitles",
   "movie",
+  "colorchannelmixer",
+  "loop",
+  "fade",
+  "drawtext",
 ] as const;
 
 /** Filters that plans use and that some builds lack. A node reports its filters from this list. */

@@ -1,7 +1,6 @@
 // What surrounds the active area: bars of a color, or a blurred copy of the frame.
 import type { Backdrop, Filter } from "../command/filter-graph.ts";
 import type { Size } from "../source/frame-size.ts";
-import { type BurnIn, burnTimes } from "./burn-in.ts";
 import type { Fit, FittedFrame } from "./fit-frame.ts";
 import { scaleTo } from "./frame-geometry.ts";
 import { type OverlayTarget, overlayFormat } from "./overlay-image.ts";
@@ -21,18 +20,19 @@ export const isLaidOver = (options: Surroundings, fitted: FittedFrame): boolean 
 const isColored = ({ fit, pad_color: color = BLACK }: Surroundings): boolean => fit === "pad" && color !== BLACK;
 const BLACK = "#000000";
 
+/** `times`: the filters that set the times of the frames that are drawn on. */
 export function surroundingFilters(
   options: Surroundings,
   fitted: FittedFrame,
   target: OverlayTarget,
-  burnIn: BurnIn | null,
+  times: readonly string[],
 ): SurroundingFilters {
   const { frame, pad } = fitted;
   if (!pad) return { before: [], after: [] };
   const bars = `pad=${frame.width}:${frame.height}:${pad.x}:${pad.y}`;
   const { pad_color: color = BLACK } = options;
   const laidOver = (backdropFilters: readonly string[]): SurroundingFilters => ({
-    before: [{ backdropFilters: [...backdropFilters, ...(burnIn ? burnTimes(burnIn) : [])] } satisfies Backdrop],
+    before: [{ backdropFilters: [...backdropFilters, ...times] } satisfies Backdrop],
     after: [{ onBackdrop: `overlay=${pad.x}:${pad.y}:format=${overlayFormat(target.pixelFormat)}` }],
   });
   if (options.fit === "blur") return laidOver(blurredFilters(fitted));

@@ -4,6 +4,7 @@ import type { BurnBitmaps, BurnSpec } from "../../job/burn.ts";
 import { type Filter, isOverlay } from "../command/filter-graph.ts";
 import { seconds } from "../command/opening-arguments.ts";
 import type { Size } from "../source/frame-size.ts";
+import type { ColorTags } from "../source/source-color.ts";
 import { fitFrame } from "./fit-frame.ts";
 import { imageOverlay, type OverlayTarget } from "./overlay-image.ts";
 
@@ -26,6 +27,8 @@ export const BURN_TRANSFERS = ["sdr", "pq", "hlg"] as const;
 export type BurnTransfer = (typeof BURN_TRANSFERS)[number];
 
 const TRANSFERS: Readonly<Record<string, BurnTransfer>> = { smpte2084: "pq", "arib-std-b67": "hlg" };
+
+export const transferOf = ({ transfer }: ColorTags): BurnTransfer => TRANSFERS[transfer] ?? "sdr";
 
 /** Folder of the fonts, in the folder of a run. */
 export const FONTS_FOLDER = "fonts";
@@ -50,22 +53,24 @@ export function burnFilesIn(argv: readonly string[]): BurnFile[] {
 }
 
 /** Frames to draw in. `step`: 2 if the corner of an image must be on the chroma grid, else 1. */
-type Drawn = OverlayTarget & { readonly size: Size; readonly step: 1 | 2 };
+export type Canvas = OverlayTarget & { readonly size: Size; readonly step: 1 | 2 };
 
 /** The filters that draw captions into such frames. Captions on transparent frames are opaque. */
-export function burnFilters(burnIn: BurnIn, drawn: Drawn): Filter[] {
+export function burnFilters(burnIn: BurnIn, drawn: Canvas): Filter[] {
   if (burnIn.bitmaps) return bitmapFilters(burnIn, burnIn.bitmaps, drawn);
   const { pixelFormat, tags } = drawn;
-  const alpha = /^(?:yuva|gbrap)/.test(pixelFormat) ? ":alpha=1" : "";
-  const file = burnFile(burnIn, TRANSFERS[tags.transfer] ?? "sdr");
-  return [`subtitles=${file}:fontsdir=${FONTS_FOLDER}${alpha}`, ...burnIn.after];
+  return [scriptFilter(burnFile(burnIn, transferOf(tags)), pixelFormat), ...burnIn.after];
 }
+
+/** Draws the text of a script. */
+export const scriptFilter = (file: string, pixelFormat: string): string =>
+  `subtitles=${file}:fontsdir=${FONTS_FOLDER}${/^(?:yuva|gbrap)/.test(pixelFormat) ? ":alpha=1" : ""}`;
 
 /** The filters of `burnFilters` that set times. Frames under the frames with captions need the same times. */
 export const burnTimes = ({ bitmaps, after }: BurnIn): string[] => [...(bitmaps ? [BITMAP_TIMES] : []), ...after];
 
 /** `overlay` counts in a common unit of both inputs, and would leave the durations of frames in the other unit. */
-const BITMAP_TIMES = "settb=1/1000000";
+export const BITMAP_TIMES = "settb=1/1000000";
 
 /** Time of the source's start in files of bitmaps, in ms: muxers move times before 0. */
 export const BITMAPS_ORIGIN_MS = 1_000_000;
@@ -76,7 +81,7 @@ const SAME_SHAPE = 0.01;
 export const bitmapFile = (output: number): string => `burn-${output}.nut`;
 
 /** `overlay` shows the last image at or before a frame. Without `shortest`, images after the last frame repeat it. */
-function bitmapFilters(burnIn: BurnIn, bitmaps: Bitmaps, drawn: Drawn): Filter[] {
+function bitmapFilters(burnIn: BurnIn, bitmaps: Bitmaps, drawn: Canvas): Filter[] {
   const moved = `setpts=PTS+${1000 * (bitmaps.shiftMs - burnIn.fromMs - BITMAPS_ORIGIN_MS)}`;
   const filters = [bitmapSource(burnIn.output, burnIn.fromMs, bitmaps), moved];
   const image = { imageUrl: null, filters, ...canvasPlace(bitmaps, drawn) };
@@ -102,7 +107,7 @@ export function skipBitmaps(filters: readonly Filter[], burnIn: BurnIn | null, f
 }
 
 /** Fits the canvas into the frames, at the bottom, where most captions are. */
-function canvasPlace(canvas: Size, { size, step }: Drawn): { readonly scale: string; readonly place: string } {
+function canvasPlace(canvas: Size, { size, step }: Canvas): { readonly scale: string; readonly place: string } {
   const ratio = (canvas.width * size.height) / (canvas.height * size.width);
   const { activeArea, pad } = fitFrame(Math.abs(ratio - 1) < SAME_SHAPE ? size : canvas, size, step);
   const { width, height } = activeArea;

@@ -29,9 +29,14 @@ export type OverlayImage = Pick<Overlay, "imageUrl"> & {
   readonly filters: readonly string[];
   readonly scale: string;
   readonly place: string;
+  /** Filters that change only the alpha. */
+  readonly alphaFilters?: readonly string[];
 };
 
-export function imageOverlay({ imageUrl, filters, scale, place }: OverlayImage, target: OverlayTarget): Overlay {
+export function imageOverlay(
+  { imageUrl, filters, scale, place, alphaFilters = [] }: OverlayImage,
+  target: OverlayTarget,
+): Overlay {
   const [, imageFormat = "yuva420p"] = FORMATS[target.pixelFormat] ?? [];
   return {
     imageUrl,
@@ -42,6 +47,7 @@ export function imageOverlay({ imageUrl, filters, scale, place }: OverlayImage, 
       "premultiply=inplace=1",
       `scale=${scale}:flags=bicubic`,
       "unpremultiply=inplace=1",
+      ...alphaFilters,
       ...colorFilters(target.tags, imageFormat),
       `format=${imageFormat}`,
     ],

@@ -1,20 +1,20 @@
 // The filters between decoder and encoder, the same for videos and images, in the order of docs/video.md.
-import type { VideoOutput } from "../../job/output-spec.ts";
+import type { Watermark } from "../../job/output-spec.ts";
 import { err, ok, type Result } from "../../result.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
-import type { Filter, Overlay } from "../command/filter-graph.ts";
-import { quoted } from "../command/filter-text.ts";
+import type { Filter } from "../command/filter-graph.ts";
 import { frameSizeFailure, type Size } from "../source/frame-size.ts";
 import type { ColorTags } from "../source/source-color.ts";
 import type { VideoTrack } from "../source/source-tracks.ts";
 import { isLaidOver, surroundingFilters } from "./backdrop.ts";
-import { type BurnIn, burnFilters } from "./burn-in.ts";
+import { type BurnIn, burnFilters, burnTimes } from "./burn-in.ts";
 import { colorSteps, drawingFormat, premultiplies, type TargetFormat } from "./color-conversion.ts";
 import { cropFailure } from "./crop-source.ts";
 import { DEINTERLACERS } from "./filter-needs.ts";
 import type { FittedFrame } from "./fit-frame.ts";
 import { fitGeometry, fixedSizeFilters, type GeometryOptions, geometryFilters, shapeOf } from "./frame-geometry.ts";
-import { imageOverlay, type OverlayTarget } from "./overlay-image.ts";
+import { overlayFilters, overlayTimes, watermarkOverlay } from "./overlays/draw-overlays.ts";
+import type { DrawnOverlays } from "./overlays/overlay-times.ts";
 
 export type VideoFilterOptions = GeometryOptions & {
   readonly watermark: Watermark | null;
@@ -24,6 +24,8 @@ export type VideoFilterOptions = GeometryOptions & {
   readonly blur?: number | undefined;
   /** Captions; null: none. */
   readonly burnIn?: BurnIn | null;
+  /** Overlays; null: none. */
+  readonly drawn?: DrawnOverlays | null;
 };
 
 export type VideoFilters = {
@@ -54,8 +56,9 @@ export function filtersTo(
   target: TargetFormat,
 ): Result<VideoFilters> {
   const { frame, activeArea } = fitted;
-  const { watermark, blur, burnIn = null } = options;
-  const isDrawnOn = watermark !== null || blur !== undefined || burnIn !== null || isLaidOver(options, fitted);
+  const { watermark, blur, burnIn = null, drawn = null } = options;
+  const draws = watermark !== null || blur !== undefined || burnIn !== null || drawn !== null;
+  const isDrawnOn = draws || isLaidOver(options, fitted);
   const working = isDrawnOn ? { ...target, pixelFormat: drawingFormat(target) } : target;
   const geometry = geometryFilters(options, fitted, track);
   const isFixed = geometry.length > 0 || premultiplies(track.color, working);
@@ -65,8 +68,9 @@ export function filtersTo(
     step: target.step,
   };
   const color = colorSteps(track.color, working, scaled);
-  const overlay = watermark && watermarkOverlay(watermark, activeArea, color.working);
-  const surroundings = surroundingFilters(options, fitted, color.working, burnIn);
+  const canvas = { ...color.working, size: activeArea, step: target.step };
+  const times = [...(burnIn ? burnTimes(burnIn) : []), ...(drawn ? overlayTimes(drawn) : [])];
+  const surroundings = surroundingFilters(options, fitted, color.working, times);
   const failure = cropFailure(options.crop, track) ?? frameSizeFailure(track, frame);
   if (failure) return err(failure);
   const filters: Filter[] = [
@@ -75,8 +79,9 @@ export function filtersTo(
     ...color.toWorking,
     ...blurFilters(blur, activeArea),
     ...surroundings.before,
-    ...(burnIn ? burnFilters(burnIn, { ...color.working, size: activeArea, step: target.step }) : []),
-    ...(overlay ? [overlay] : []),
+    ...(burnIn ? burnFilters(burnIn, canvas) : []),
+    ...(watermark ? [watermarkOverlay(watermark, canvas)] : []),
+    ...(drawn ? overlayFilters(drawn, canvas) : []),
     ...surroundings.after,
     "setsar=1",
     ...color.toTarget,
@@ -103,39 +108,4 @@ const SIGMA_SHARE: Readonly<Record<number, number>> = { 1: 0.005, 2: 0.01, 3: 0.
 function blurFilters(step: number | undefined, { width, height }: Size): string[] {
   const share = SIGMA_SHARE[step ?? 0];
   return share === undefined ? [] : [`gblur=sigma=${Number((Math.min(width, height) * share).toFixed(2))}`];
-}
-
-/** A watermark in a corner of the frame, of the same relative size in all renditions. */
-type Watermark = NonNullable<VideoOutput["watermark"]>;
-
-/**
- * A watermark has its own size in pixels on frames whose shorter side is this. On other frames it is scaled. Our
- * decision.
- */
-const REFERENCE_SIDE = 1080;
-/** Largest share of the width or height for a watermark. */
-const LARGEST_SHARE = 0.5;
-/**
- * Distance from the edges, as a share of the shorter side. It is rounded to an even number, to be on the chroma grid.
- */
-const MARGIN_SHARE = 0.02;
-
-/** Lays the first frame of a watermark's file over all frames. */
-function watermarkOverlay({ url, position }: Watermark, size: Size, target: OverlayTarget): Overlay {
-  const shorter = Math.min(size.width, size.height);
-  const margin = 2 * Math.round((shorter * MARGIN_SHARE) / 2);
-  const limits = [size.width, size.height].map((side) => Math.max(1, Math.floor(side * LARGEST_SHARE)));
-  const factor = `min(${shorter}/${REFERENCE_SIDE},min(${limits[0]}/iw,${limits[1]}/ih))`;
-  const x = position.endsWith("left") ? margin : `W-w-${margin}`;
-  const y = position.startsWith("top") ? margin : `H-h-${margin}`;
-  return imageOverlay(
-    {
-      imageUrl: url,
-      // An animated watermark becomes a single still image. Its time base must not make the video's time base finer.
-      filters: ["trim=end_frame=1", "settb=1"],
-      scale: `w=${quoted(`max(1,round(iw*${factor}))`)}:h=${quoted(`max(1,round(ih*${factor}))`)}`,
-      place: `x=${x}:y=${y}`,
-    },
-    target,
-  );
 }

@@ -10,11 +10,13 @@ import { IMAGE_ENCODINGS, imageEncoderFailure, imageEncoding, imageNeeds } from 
 import { burnImages } from "../filters/burn-in.ts";
 import { filterFailure, filterNeeds } from "../filters/filter-needs.ts";
 import { fitGeometry } from "../filters/frame-geometry.ts";
+import { type DrawnOverlays, drawnOverlays } from "../filters/overlays/overlay-times.ts";
 import { planVideoFilters } from "../filters/video-filters.ts";
 import { isExact } from "../source/output-length.ts";
 import { fallBackNote } from "../source/output-tracks.ts";
 import { sourceFailure } from "../source/source-failures.ts";
 import type { SourceTracks, VideoTrack } from "../source/source-tracks.ts";
+import { clipStart } from "../source/trim.ts";
 import { clippedLength, inSource, outputTimestamps } from "../thumbnails/output-timestamps.ts";
 import { imageArguments } from "../thumbnails/seek-thumbnails.ts";
 import { EVEN_TIMESTAMPS, selectFilters, timesOf } from "../thumbnails/select-frames.ts";
@@ -57,8 +59,10 @@ export function planImages(
   const working = workingFormat(spec, video);
   const chosen = outputTimestamps(spec, video);
   if (!chosen.ok) return chosen;
-  const burnIn = burnImages(spec, EVEN_TIMESTAMPS);
-  const planned = planVideoFilters({ ...spec, burnIn }, video, working);
+  const drawn = overlaysOfImages(spec, video);
+  if (!drawn.ok) return drawn;
+  const burnIn = burnImages(spec, drawn.value ? [] : EVEN_TIMESTAMPS);
+  const planned = planVideoFilters({ ...spec, burnIn, drawn: drawn.value }, video, working);
   if (!planned.ok) return planned;
   const intervals = inSource(chosen.value, spec, video);
   const layout = spec.sprite && layOutSheets(spec.sprite, countTimestamps(intervals), planned.value.frame);
@@ -76,10 +80,24 @@ export function planImages(
     encode: ["-fps_mode", "passthrough", "-c:v", encoding.encoder, ...encoding.argv],
     file: imageFile(spec),
     burnIn,
+    hasShownTimes: burnIn !== null || drawn.value !== null,
   };
   const plan = assemble(spec, video, images, { layout, shown: chosen.value, seekMs });
   const lacking = imageEncoderFailure(container, capabilities) ?? filterFailure(plan.needs, capabilities);
   return lacking ? err(lacking) : ok(plan);
+}
+
+/** The overlays of images, which have the times of the source. Times count from the start of the clip. */
+function overlaysOfImages(spec: ImageOutput, track: VideoTrack): Result<DrawnOverlays | null> {
+  const { startMs, durationMs, lengthFrom } = clippedLength(spec, track);
+  const clock = {
+    startMs: spec.clip ? clipStart(spec.clip, track) : 0,
+    sourceMs: 0,
+    lengthMs: durationMs === null || lengthFrom === "estimate" ? null : startMs + durationMs,
+    grid: null,
+    fps: track.constantRate ? track.fps : null,
+  };
+  return drawnOverlays(spec, clock, track, EVEN_TIMESTAMPS);
 }
 
 type ImageTimes = {

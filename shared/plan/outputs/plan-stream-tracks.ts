@@ -146,6 +146,7 @@ export const asFile = (spec: HttpStreamOutput, video: EncodedVideo, source: Vide
   ...(spec.measuresQuality ? { measuresQuality: true } : {}),
   captions: spec.captions,
   ...(spec.burn ? { burn: spec.burn } : {}),
+  ...(spec.overlays ? { overlays: spec.overlays } : {}),
   // Screens show whole frames, and players of streams do not deinterlace (Apple's HLS authoring specification §1.15).
   deinterlace: source.interlaced,
 });

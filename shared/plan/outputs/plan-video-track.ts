@@ -1,5 +1,6 @@
 // Plans a video track: its encoder, frame size, timing, filters and options.
 import type { VideoOutput } from "../../job/output-spec.ts";
+import { changesInTime } from "../../job/overlays.ts";
 import type { Need } from "../../protocol/needs.ts";
 import { err, ok, type Result } from "../../result.ts";
 import { type ChunkVideo, chunkVideo, type VideoSpan } from "../chunks/chunk-video.ts";
@@ -25,10 +26,12 @@ import { filterFailure, filterNeeds, VMAF_NEED } from "../filters/filter-needs.t
 import { fitGeometry } from "../filters/frame-geometry.ts";
 import { type FrameTiming, frameTiming } from "../filters/frame-timing.ts";
 import { type HeldFrame, holdLastFrame, stillFilters } from "../filters/last-frame.ts";
+import { type DrawnOverlays, drawnOverlays } from "../filters/overlays/overlay-times.ts";
 import { deinterlaceFilters, planVideoFilters } from "../filters/video-filters.ts";
 import type { Size } from "../source/frame-size.ts";
 import { type ColorTags, isHdr } from "../source/source-color.ts";
 import type { VideoTrack } from "../source/source-tracks.ts";
+import { lastEnd } from "../source/output-length.ts";
 import { type Trim, trimFilters } from "../source/trim.ts";
 
 export type PlannedVideoTrack = {
@@ -75,7 +78,10 @@ export function planVideoTrack(request: VideoTrackRequest): Result<PlannedVideoT
   const input = encoderInput(request);
   const { video, frame, timing, hardware, held, chunk } = input;
   const burnIn = burnVideo(output, request.trim.seekMs);
-  const planned = planVideoFilters({ ...output, size: video.size, burnIn }, track, input.target);
+  const drawn = overlaysOfVideo(request, timing);
+  if (!drawn.ok) return drawn;
+  const options = { ...output, size: video.size, burnIn, drawn: drawn.value };
+  const planned = planVideoFilters(options, track, input.target);
   if (!planned.ok) return planned;
   const failure = levelFailure(video.codec, video.level, frame, timing.fps) ?? dnxhdFailure(video.codec, frame);
   if (failure) return err(failure);
@@ -84,19 +90,36 @@ export function planVideoTrack(request: VideoTrackRequest): Result<PlannedVideoT
   const light = hdr && track.color.light;
   const gridSeconds = request.gridSeconds ?? null;
   const spec = { ...video, rate: encodedRate(video, activeArea) };
-  const options = { spec, container, frame, activeArea, timing, light, gridSeconds, chunk: input.chunkOptions };
+  const encodeOptions = { spec, container, frame, activeArea, timing, light, gridSeconds, chunk: input.chunkOptions };
   const encoding = hardware
-    ? inHardware(hardware, options)
-    : inSoftware(options, request.span?.passLog ?? `${output.index}-pass`, capabilities);
+    ? inHardware(hardware, encodeOptions)
+    : inSoftware(encodeOptions, request.span?.passLog ?? `${output.index}-pass`, capabilities);
   if (!encoding) return err(encoderFailure(video.codec));
   const captions = planCaptions(track, timing, output.captions === "drop", capabilities);
   const filters = [...captions.filters, ...input.filters, ...planned.value.filters, ...encoding.filters];
   const measures = "vmaf" in video.rate || output.measuresQuality ? [VMAF_NEED] : [];
-  const needs = [encoderNeed(options), ...filterNeeds(filters), ...measures];
+  const needs = [encoderNeed(encodeOptions), ...filterNeeds(filters), ...measures];
   const lacking = filterFailure(needs, capabilities);
   if (lacking) return err(lacking);
   const argv = [...encoding.argv, ...held.encoderArguments, ...held.lengthArguments];
   return ok({ ...encoding, argv, timing, frame, hdr, captions: captions.kept, chunk, filters, needs });
+}
+
+/** The overlays of a video, on the clock of its frames. */
+export function overlaysOfVideo(
+  { output, track, trim }: Pick<VideoTrackRequest, "output" | "track" | "trim">,
+  { fps, isVariable, filters }: FrameTiming,
+): Result<DrawnOverlays | null> {
+  const endMs = track.lengthFrom === "estimate" ? null : lastEnd(trim, [track]);
+  const originMs = (filters.length > 0 ? 0 : track.startMs) - trim.seekMs;
+  const clock = {
+    startMs: trim.startMs - trim.seekMs,
+    sourceMs: -trim.seekMs,
+    lengthMs: endMs === null ? null : endMs - trim.startMs,
+    grid: isVariable ? null : { fps, originMs },
+    fps: isVariable ? null : fps,
+  };
+  return drawnOverlays(output, clock, track);
 }
 
 /** Input of a track's encoder, apart from the size and the colors of the frames. */
@@ -119,7 +142,7 @@ export type EncoderInput = {
 export function encoderInput(request: VideoTrackRequest): EncoderInput {
   const { output, track, capabilities } = request;
   const { video, frame } = supportedSize(request);
-  const kind = { isStream: request.gridSeconds !== undefined, isCaptioned: output.burn !== undefined };
+  const kind = { isStream: request.gridSeconds !== undefined, isCaptioned: changesInTime(output) };
   const timing = frameTiming({ ...video, ...kind }, output.container, track);
   const hardware = chooseHardware(video, output.container, frame, capabilities.hardware);
   const pixelFormat = hardware ? "nv12" : pixelFormatOf(video, frame, timing.fps);

@@ -15,7 +15,7 @@ import type { FittedFrame, Ratio } from "../filters/fit-frame.ts";
 import { fitGeometry, rotatedSize, scaleTo } from "../filters/frame-geometry.ts";
 import type { FrameTiming } from "../filters/frame-timing.ts";
 import { filtersTo } from "../filters/video-filters.ts";
-import { type EncoderInput, encoderInput } from "../outputs/plan-video-track.ts";
+import { type EncoderInput, encoderInput, overlaysOfVideo } from "../outputs/plan-video-track.ts";
 import type { RunInputs } from "../runs/plan-run.ts";
 import type { Size } from "../source/frame-size.ts";
 import type { SourceTracks, VideoTrack } from "../source/source-tracks.ts";
@@ -86,9 +86,11 @@ export function planCompared(request: QualityRequest, source: SourceTracks, trac
   const fitted = fitGeometry(geometry, track, input.target.step);
   const viewed = viewedFrame(request.output, fitted);
   const viewing = viewingOf(viewed.frame);
+  const drawn = overlaysOfVideo({ ...request, track, trim }, input.timing);
+  if (!drawn.ok) return drawn;
   const prepared = filtersTo(
     resized(viewed, preparedSize(shownOf(rotatedSize(geometry, track), viewed), viewing)),
-    { ...geometry, burnIn: burnVideo(request.output, trim.seekMs) },
+    { ...geometry, burnIn: burnVideo(request.output, trim.seekMs), drawn: drawn.value },
     track,
     input.target,
   );

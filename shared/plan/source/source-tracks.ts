@@ -1,5 +1,6 @@
 // The streams of a source that are encoded, with their properties for planners.
 import type { AudioRole } from "../../job/audio-tracks.ts";
+import { TIMECODE } from "../../job/overlays.ts";
 import { hasCaptions } from "../../media/captions.ts";
 import { chosenAudio, chosenVideo, preference } from "../../media/choose-streams.ts";
 import { languageTag, UNDETERMINED } from "../../media/languages.ts";
@@ -49,6 +50,8 @@ export type VideoTrack = Track & {
    * keyframes. ffmpeg would show the last of them first.
    */
   readonly startsWithOldFrames: boolean;
+  /** The timecode of the first frame; null if the source states none. */
+  readonly timecode: string | null;
   /** Null if the rate is constant, or the time is unknown. */
   readonly lastFrame: LastFrame | null;
 };
@@ -144,6 +147,7 @@ function videoTrack(stream: ProbedStream, facts: VideoFacts, probe: MediaProbe, 
     reorders: (stream.has_b_frames ?? 0) > 0,
     frames: stream.packets?.count ?? frameCount(stream),
     startsWithOldFrames: startsWithOldFrames(stream, originUs),
+    timecode: [stream.tags?.timecode, probe.format.tags?.timecode].find((text) => TIMECODE.test(text ?? "")) ?? null,
   };
 }
 

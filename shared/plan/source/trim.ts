@@ -1,6 +1,7 @@
 // Trims outputs: exactly to the frame, with video and audio in sync, and without decoding everything before an offset.
 import type { Clip } from "../../job/clip.ts";
 import type { VideoOutput } from "../../job/output-spec.ts";
+import { changesInTime } from "../../job/overlays.ts";
 import { INDEXED_DEMUXERS } from "../../media/demuxers.ts";
 import { fraction } from "../../media/media-probe.ts";
 import { seconds } from "../command/opening-arguments.ts";
@@ -49,20 +50,20 @@ const FILTERED_BEFORE_MS = 1000;
  * The part of the source that an output shows. The first frame of the output is its first frame at or after the offset.
  * From there on, it has the same frames as an untrimmed output.
  */
-export function trimOf({ offsetMs, durationMs, video, burn, clip }: Trimmed, source: SourceTracks): Trim {
+export function trimOf({ offsetMs, durationMs, video, clip, ...drawings }: Trimmed, source: SourceTracks): Trim {
   const track = source.video;
   if (offsetMs === 0) return { seekMs: 0, startMs: 0, endMs: durationMs };
   const grid = video && track ? gridOf(video.fps, track) : null;
   const startMs = grid ? onGrid(offsetMs, grid) : offsetMs;
   const clipEndMs = (clip?.endMs ?? Number.POSITIVE_INFINITY) - (grid ? TOLERANCE_MS : 0);
   return {
-    seekMs: seekPoint(offsetMs, prerollOf(source), { fps: video?.fps ?? null, unit: burn ? 10 : 1 }),
+    seekMs: seekPoint(offsetMs, prerollOf(source), { fps: video?.fps ?? null, unit: changesInTime(drawings) ? 10 : 1 }),
     startMs,
     endMs: durationMs === null ? null : Math.min(startMs + durationMs, clipEndMs),
   };
 }
 
-type Trimmed = Pick<VideoOutput, "offsetMs" | "durationMs" | "clip" | "burn"> & {
+type Trimmed = Pick<VideoOutput, "offsetMs" | "durationMs" | "clip" | "burn" | "overlays"> & {
   readonly video: { readonly fps: string | null } | null;
 };
 
@@ -103,7 +104,7 @@ type SeekUnit = { readonly fps: string | null; readonly unit: number };
 
 /**
  * A whole number of the output's frames, so that `fps` counts the same frames after the seek as without it. Captions
- * have times in units of 10 ms.
+ * and overlaid texts have times in units of 10 ms.
  */
 function seekPoint(offsetMs: number, prerollMs: number | null, { fps, unit }: SeekUnit): number {
   if (prerollMs === null || offsetMs <= prerollMs + NEAR_MS) return 0;

@@ -21,10 +21,9 @@ export function streamTrim(spec: HttpStreamOutput, source: SourceTracks): Trim {
   const part = renditionPart(spec, source.video);
   const rates = new Set(spec.variants.flatMap(({ video }) => (video ? [video.fps] : [])));
   const fps = source.video ? slowestRate(spec.variants, source.video) : null;
-  const trim = trimOf(
-    { ...part, video: rates.size > 0 ? { fps } : null, ...(spec.burn ? { burn: spec.burn } : {}) },
-    source,
-  );
+  const { burn, overlays } = spec;
+  const drawings = { ...(burn ? { burn } : {}), ...(overlays ? { overlays } : {}) };
+  const trim = trimOf({ ...part, video: rates.size > 0 ? { fps } : null, ...drawings }, source);
   const { audioTracks } = spec;
   // Frames of different rates are counted from the start, and other files are read from theirs.
   const hasOwnTimes =

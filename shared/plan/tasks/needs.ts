@@ -2,6 +2,7 @@
 // everything.
 import type { BurnSpec } from "../../job/burn.ts";
 import { burnOf, type OutputSpec, withBitmaps } from "../../job/output-spec.ts";
+import { textOverlays } from "../../job/overlays.ts";
 import { SPEECH } from "../../job/speech.ts";
 import { areFilesOnly, isChannel } from "../../job/subtitles.ts";
 import type { MediaProbe } from "../../media/media-probe.ts";
@@ -70,6 +71,9 @@ function needsOfHelpers(spec: OutputSpec): readonly Need[] {
     ...(spec.type !== "image" && !areFilesOnly(spec) ? [TEXT_NEED] : []),
     ...(bitmaps || from === undefined ? [] : [TEXT_NEED]),
     ...(font && "name" in font ? [{ kind: "font" as const, anyOf: [font.name] }] : []),
+    ...textOverlays(spec.overlays).flatMap(({ overlay }) =>
+      overlay.font === null ? [] : [{ kind: "font" as const, anyOf: [overlay.font] }],
+    ),
   ];
 }
 
@@ -109,7 +113,8 @@ function describe({ kind, anyOf }: Need): string {
   const software = anyOf.filter((name) => !HARDWARE_NAMES.some((hardware) => name.endsWith(`_${hardware}`)));
   const names = (software.length === 0 ? anyOf : software).join(" or ");
   if (kind === "feature") return "speech recognition (--speech)";
-  if (anyOf.includes("subtitles")) return `filter ${names} (libass, for burn)`;
+  if (anyOf.includes("subtitles")) return `filter ${names} (libass, for burn and overlays)`;
+  if (anyOf.includes("drawtext")) return `filter ${names} (libfreetype, for overlays)`;
   if (anyOf.includes("ebur128")) return `filter ${names} (for loudness)`;
   if (anyOf.includes("amerge")) return `filter ${names} (for audio)`;
   if (anyOf.includes("libvmaf")) return `filter ${names} (for quality_report and quality=vmaf)`;

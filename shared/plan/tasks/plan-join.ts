@@ -1,5 +1,6 @@
 // Plans the runs that make outputs of joined tracks without encoding.
 import type { HttpStreamOutput, OutputSpec, VideoOutput } from "../../job/output-spec.ts";
+import { changesInTime } from "../../job/overlays.ts";
 import { audioFile, chunkFile, pipeFile } from "../chunks/chunk-muxers.ts";
 import { checkedArguments } from "../command/checked-arguments.ts";
 import { quoted } from "../command/filter-text.ts";
@@ -131,9 +132,10 @@ const LAST_PACKET = ["-bsf:a", `setts=pts=PTS:dts=DTS:duration=${quoted("if(DURA
 const AVI_H264: readonly string[] = ["-bsf:v", "h264_mp4toannexb", "-tag:v", "H264"];
 
 /** Fragments do not state the duration of the last frame. */
-function timingArguments({ video, container, burn }: VideoOutput, { video: track }: SourceTracks): readonly string[] {
+function timingArguments(spec: VideoOutput, { video: track }: SourceTracks): readonly string[] {
+  const { video, container } = spec;
   if (!video || !track || !isEncodedVideo(video)) return [];
-  const timing = frameTiming({ ...video, isCaptioned: burn !== undefined }, container, track);
+  const timing = frameTiming({ ...video, isCaptioned: changesInTime(spec) }, container, track);
   if (container === "avi") return ["-r:v", String(timing.fps), ...AVI_H264];
   const hold = { codec: video.codec, container, isStream: false, isLast: true, timing };
   return holdLastFrame(track, NO_TRIM, hold).lengthArguments;

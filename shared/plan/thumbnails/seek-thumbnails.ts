@@ -70,15 +70,16 @@ export function seekCost(intervals: readonly SamplingInterval[]): { costMs: numb
 /** Runs that make an image output by seeking, in groups of timestamps. */
 export function seekRuns(seeked: SeekedImages, inputs: SeekInputs): PlannedRun[] {
   const { output, label, images, fileCount } = seeked;
-  const { filters, finish, encode, file, burnIn } = images;
+  const { filters, finish, encode, file, burnIn, hasShownTimes } = images;
   if (images.oneFilePerFrame) {
-    return groupRuns(seeked, { filters: [...filters, ...finish], encode, file, burnIn }, inputs);
+    return groupRuns(seeked, { filters: [...filters, ...finish], encode, file, burnIn, hasShownTimes }, inputs);
   }
   // Lossless intermediate files. The last run makes sprite sheets or an animation of them.
   const frames = `${output}-frame-%05d.png`;
   const lossless = {
     filters,
     burnIn,
+    hasShownTimes,
     encode: ["-fps_mode", "passthrough", "-c:v", "png"],
     file: { format: ["-f", "image2"], name: frames },
   };
@@ -105,7 +106,7 @@ export const imageArguments = (
 ): string[] => [...["-map", `[${label}]`, "-frames:v", String(fileCount)], ...encode, ...file.format, file.name];
 
 /** Processing of each frame: filters, encoder, and files with a counter in their names. */
-type FrameFiles = Pick<SelectedImages, "filters" | "encode" | "file" | "burnIn">;
+type FrameFiles = Pick<SelectedImages, "filters" | "encode" | "file" | "burnIn" | "hasShownTimes">;
 
 function groupRuns({ label, images }: SeekedImages, files: FrameFiles, inputs: SeekInputs): PlannedRun[] {
   const seeks = seeksOf(images.intervals);

@@ -37,9 +37,9 @@ export const EVEN_TIMESTAMPS: readonly string[] = ["settb=1/100", `setpts=${OUTP
 
 /** Filters that set the times of selected frames. */
 export const timesOf = (
-  { burnIn }: Pick<SelectedImages, "burnIn">,
+  { hasShownTimes }: Pick<SelectedImages, "hasShownTimes">,
   intervals: readonly SamplingInterval[],
-): readonly string[] => (burnIn ? shownTimes(intervals) : EVEN_TIMESTAMPS);
+): readonly string[] => (hasShownTimes ? shownTimes(intervals) : EVEN_TIMESTAMPS);
 
 /** Gives selected frames, counted from 0, the timestamps at which they are shown, in µs. */
 function shownTimes(intervals: readonly SamplingInterval[]): string[] {

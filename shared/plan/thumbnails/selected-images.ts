@@ -19,8 +19,10 @@ export type SelectedImages = {
   readonly encode: readonly string[];
   /** Muxer and name of the image files. */
   readonly file: ImageFile;
-  /** Captions in `filters`, which then start with frames that have the timestamps at which they are shown. */
+  /** Captions in `filters`. */
   readonly burnIn: BurnIn | null;
+  /** True if `filters` start with frames that have the timestamps at which they are shown. */
+  readonly hasShownTimes: boolean;
 };
 
 /** Muxer, and name of the file; with a counter (`%05d`) for several files. */

@@ -47,7 +47,7 @@ export function planSearch(
   return ok({ ...searched, encoder, planned: planned.value, name });
 }
 
-/** Samples are from the middle of a video, not from its end. They have no captions, because they have new times. */
+/** Samples are from the middle of a video, not from its end. They have no captions and overlays, because they have new times. */
 function planSampled(
   searched: SearchedVideo,
   { video: track }: SourceTracks,
@@ -55,7 +55,7 @@ function planSampled(
 ): Result<PlannedVideoTrack> {
   if (!track) return err(sourceFailure("input_has_no_video"));
   const inside = { ...track, lastFrame: null, startsWithOldFrames: false };
-  const { burn: _, ...output } = searched.output;
+  const { burn: _, overlays: _overlays, ...output } = searched.output;
   return planVideoTrack({ ...searched, output, track: inside, trim: NO_TRIM, capabilities });
 }
 

@@ -16,15 +16,12 @@ const OUTLINE = { min: 0, max: 2 };
 const MARGIN = { min: 0, max: 45 };
 
 type Bounds = { readonly min: number; readonly max: number };
-const percent = ({ min, max }: Bounds, usual: number, what: string) =>
-  z
-    .number("must be a number of percent")
-    .min(min, `must be ${min} or more`)
-    .max(max, `must be ${max} or less`)
-    .default(usual)
-    .describe(`${what}, in % of the frame's height: ${min} to ${max}`);
+export const percent = ({ min, max }: Bounds) =>
+  z.number("must be a number of percent").min(min, `must be ${min} or more`).max(max, `must be ${max} or less`);
+const ofHeight = (bounds: Bounds, usual: number, what: string) =>
+  percent(bounds).default(usual).describe(`${what}, in % of the frame's height: ${bounds.min} to ${bounds.max}`);
 
-const color = z
+export const color = z
   .string("must be a color, such as #ffffff")
   .regex(/^#[0-9a-f]{6}(?:[0-9a-f]{2})?$/i, "must be a color such as #ffffff, or #ffffff80 with opacity")
   .transform((text) => text.toLowerCase());
@@ -54,13 +51,13 @@ export const burn = strictObject({
     )
     .optional()
     .describe("A font of the nodes, which `GET /v2/fonts` lists, or a font file; Noto Sans by default"),
-  size: percent(SIZE, DEFAULT_STYLE.size, "Size of the text"),
+  size: ofHeight(SIZE, DEFAULT_STYLE.size, "Size of the text"),
   color: color.default(DEFAULT_STYLE.color).describe("Color of the text, such as #ffffff or #ffffff80"),
   outline_color: color.default(DEFAULT_STYLE.outlineColor).describe("Color of the outline"),
   background: color.optional().describe("Color of a box behind the text; none by default"),
-  outline: percent(OUTLINE, DEFAULT_STYLE.outline, "Width of the outline"),
+  outline: ofHeight(OUTLINE, DEFAULT_STYLE.outline, "Width of the outline"),
   position: oneOf(BURN_POSITIONS).default(DEFAULT_STYLE.position).register(PARAMETERS, { label: "Their place" }),
-  margin: percent(MARGIN, DEFAULT_STYLE.margin, "Distance from the edge"),
+  margin: ofHeight(MARGIN, DEFAULT_STYLE.margin, "Distance from the edge"),
   keep_style: flag.default(true).describe("Keep the styles of ASS files, and the positions and colors of other files"),
 })
   .optional()

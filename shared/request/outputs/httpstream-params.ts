@@ -11,6 +11,7 @@ import { audio } from "./audio-tracks.ts";
 import { burn } from "./burn.ts";
 import { loudness } from "./loudness.ts";
 import { commonParams, folderPath } from "./output-params.ts";
+import { overlays } from "./overlays.ts";
 import { quotable, SUBTITLES, subtitles } from "./subtitles.ts";
 
 const MAX_VARIANTS = 20;
@@ -71,6 +72,7 @@ const streamParams = {
   loudness,
   audio,
   burn,
+  overlays,
   thumbnails: streamParameters.thumbnails,
   live_playlist: flag
     .default(false)

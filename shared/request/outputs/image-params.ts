@@ -16,6 +16,7 @@ import { invalid, parseSection } from "../parse-section.ts";
 import { burn, parseBurn } from "./burn.ts";
 import { frameConflict } from "./frame-conflict.ts";
 import { fileParam, formatParams, type Named, parseWatermark, seconds, watermark } from "./output-params.ts";
+import { overlays, parseOverlays } from "./overlays.ts";
 
 /** Maximum number of images of an output by `number` or `offsets`, and of images on a sprite sheet (api-v2 §5). */
 const MAX_IMAGES = 100;
@@ -109,6 +110,7 @@ export const ImageParams = strictObject({
   ...animated,
   ...imageParameters,
   burn,
+  overlays,
   ...frameParameters,
   watermark,
 }).describe(
@@ -135,12 +137,15 @@ export function parseImage(
   if (!overlay.ok) return overlay;
   const burnt = parseBurn(parsed.value.burn, field, allow);
   if (!burnt.ok) return burnt;
+  const drawn = parseOverlays(parsed.value.overlays, field, allow);
+  if (!drawn.ok) return drawn;
   const output: ImageOutput = {
     ...base,
     ...format,
     ...valuesOf({ ...frameParameters, ...imageParameters }, parsed.value),
     watermark: overlay.value,
     ...burnt.value,
+    ...drawn.value,
     key,
     path,
     condition,

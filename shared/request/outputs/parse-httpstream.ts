@@ -18,6 +18,7 @@ import { frameConflict } from "./frame-conflict.ts";
 import { DEFAULT_NAME, HttpStreamParams, STREAM_FORMATS } from "./httpstream-params.ts";
 import { parseLoudness } from "./loudness.ts";
 import type { Named } from "./output-params.ts";
+import { parseOverlays } from "./overlays.ts";
 import { parseSubtitles } from "./subtitles.ts";
 
 export function parseHttpStream(
@@ -38,8 +39,9 @@ export function parseHttpStream(
   if (parsed.value.loudness !== undefined && variants.value.every(({ audio }) => !audio)) {
     return invalid("output_param_not_valid", `\`${field}.loudness\` requires variants with audio`);
   }
-  if (parsed.value.burn !== undefined && variants.value.every(({ video }) => !video)) {
-    return invalid("output_param_not_valid", `\`${field}.burn\` requires variants with video`);
+  const drawing = (["burn", "overlays"] as const).find((name) => parsed.value[name] !== undefined);
+  if (drawing && variants.value.every(({ video }) => !video)) {
+    return invalid("output_param_not_valid", `\`${field}.${drawing}\` requires variants with video`);
   }
   const frames = frameConflict(
     parsed.value,
@@ -66,6 +68,8 @@ export function parseHttpStream(
   if (!subtitles.ok) return subtitles;
   const burnt = parseBurn(parsed.value.burn, field, allow);
   if (!burnt.ok) return burnt;
+  const drawn = parseOverlays(parsed.value.overlays, field, allow);
+  if (!drawn.ok) return drawn;
   return ok({
     ...base,
     type: "httpstream",
@@ -85,6 +89,7 @@ export function parseHttpStream(
     ...parseLoudness(parsed.value.loudness),
     ...tracks.value,
     ...burnt.value,
+    ...drawn.value,
   });
 }
 

@@ -22,6 +22,7 @@ import {
   seconds,
   watermark,
 } from "./output-params.ts";
+import { overlays, parseOverlays } from "./overlays.ts";
 import { parseSubtitles, SUBTITLES, subtitles } from "./subtitles.ts";
 
 export const VideoParams = strictObject(
@@ -42,6 +43,7 @@ export const VideoParams = strictObject(
     watermark,
     ...videoParameters,
     burn,
+    overlays,
     loudness,
     audio,
     subtitles: subtitles.optional().register(PARAMETERS, SUBTITLES),
@@ -99,6 +101,8 @@ export function parseVideo(
     return invalid("output_param_not_valid", `\`${field}.subtitles\` is not allowed, because ${untextable}`);
   const burnt = parseBurn(parsed.value.burn, field, allow);
   if (!burnt.ok) return burnt;
+  const drawn = parseOverlays(parsed.value.overlays, field, allow);
+  if (!drawn.ok) return drawn;
   return ok({
     ...base,
     ...format,
@@ -113,6 +117,7 @@ export function parseVideo(
     ...tracks.value,
     ...(texts.value.length > 0 ? { subtitles: texts.value } : {}),
     ...burnt.value,
+    ...drawn.value,
   });
 }
 

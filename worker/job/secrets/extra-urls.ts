@@ -1,9 +1,9 @@
-// The URLs of watermarks, subtitles, captions, fonts and audio tracks. A user, password and query in them are secret,
+// The URLs of watermarks, overlays, subtitles, captions, fonts and audio tracks. A user, password and query in them are secret,
 // as in the URL of the source. Pure.
 import * as z from "zod";
 import type { BurnSpec } from "#shared/job/burn.ts";
 import { publicUrl } from "#shared/job/metadata.ts";
-import type { ImageOutput, OutputSpec, VideoOutput } from "#shared/job/output-spec.ts";
+import type { ImageOutput, OutputSpec, TextOutput, VideoOutput } from "#shared/job/output-spec.ts";
 import type { Task } from "#shared/protocol/tasks.ts";
 
 /**
@@ -33,8 +33,7 @@ export function withUrls(task: Task, extraUrls: ExtraUrls): Task {
 type Change = (place: string, url: string) => string;
 
 function mapUrls(given: OutputSpec, change: Change): OutputSpec {
-  const spec =
-    given.type !== "text" && given.burn ? { ...given, burn: mapBurn(given.burn, given.index, change) } : given;
+  const spec = given.type === "text" ? given : withDrawings(given, change);
   if (spec.type === "text") {
     const { text, index } = spec;
     return text.url === undefined ? spec : { ...spec, text: { ...text, url: change(`${index}.text`, text.url) } };
@@ -60,6 +59,18 @@ function withWatermark<Spec extends VideoOutput | ImageOutput>(
 ): Spec {
   const { watermark, index } = spec;
   return watermark ? { ...spec, watermark: { ...watermark, url: change(`${index}.watermark`, watermark.url) } } : spec;
+}
+
+function withDrawings<Spec extends Exclude<OutputSpec, TextOutput>>(spec: Spec, change: Change): Spec {
+  const { burn, overlays, index } = spec;
+  const changed = overlays?.map((overlay, at) =>
+    "url" in overlay ? { ...overlay, url: change(`${index}.overlays.${at}`, overlay.url) } : overlay,
+  );
+  return {
+    ...spec,
+    ...(burn ? { burn: mapBurn(burn, index, change) } : {}),
+    ...(changed ? { overlays: changed } : {}),
+  };
 }
 
 function mapBurn(burn: BurnSpec, index: number, change: Change): BurnSpec {
