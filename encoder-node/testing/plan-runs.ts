@@ -47,12 +47,19 @@ export async function probe(file: string): Promise<MediaProbe> {
 /** A plan with the files of its outputs, by the output's index and in that order. */
 export type Made = EncodePlan & { readonly files: ReadonlyMap<number, readonly string[]> };
 
+/** `prepare` writes the files that a run reads besides its source; `tweak` changes its arguments. */
+type Change = {
+  readonly prepare?: (argv: readonly string[], cwd: string) => Promise<void>;
+  readonly tweak?: (argv: readonly string[]) => string[];
+};
+
 /** Plans and runs all commands on a clip. Throws ffmpeg's messages on stderr. */
 export async function encodeClip(
   source: string,
   requests: readonly OutputOptions[],
   watermarks: ReadonlyMap<string, string> = new Map(),
   audioFiles: readonly AudioFile[] = [],
+  { prepare = async () => undefined, tweak = (argv) => [...argv] }: Change = {},
 ): Promise<Made> {
   const plan = planEncode({
     source,
@@ -66,8 +73,9 @@ export async function encodeClip(
   for (const command of plan.commands) {
     const cwd = await mkdtemp(path.join(path.dirname(source), "run-"));
     for (const { argv, texts = [] } of command.runs) {
+      await prepare(argv, cwd);
       for (const { file, text } of texts) await writeFile(path.join(cwd, file), text);
-      const { stderr } = await run(FFMPEG, [...argv], { ...options, cwd });
+      const { stderr } = await run(FFMPEG, tweak(argv), { ...options, cwd, env: toolEnvironment(cwd) });
       if (stderr.length > 0) throw new Error(stderr.toString());
     }
     for (const output of command.outputs) {

@@ -58,11 +58,12 @@ export async function makeBoth(
   at: readonly number[],
   tweak: Tweak,
   prepare: Prepare = async () => undefined,
+  watermarks: ReadonlyMap<string, string> = new Map(),
 ): Promise<Both> {
   const probe = await probeSource(ffprobe, clip);
   const outputs = requests.map(specOf);
   const capabilities = { ...ALL_SOFTWARE, ffmpegVersion: tested.ffmpeg.version };
-  const request = { source: clip, probe, outputs, capabilities };
+  const request = { source: clip, probe, outputs, capabilities, watermarks };
   const whole = await madeOf(planEncode(request).commands, clip, { tweak, prepare });
   const joined = await makeChunked(request, at, { tweak, prepare });
   return { whole, ...joined };

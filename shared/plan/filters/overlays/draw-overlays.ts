@@ -48,6 +48,8 @@ function imageFilter(spec: ImageOverlay, times: ShownTimes, canvas: Canvas): Ove
   const { size } = canvas;
   const { url, anchor, opacity } = spec;
   const place = placeOf(anchor, pixelsOf(spec.x, size.width), pixelsOf(spec.y, size.height));
+  // The images of a fade must not repeat the last frame.
+  const ends = times.fadeMs > 0 ? ":shortest=1" : "";
   const isShown = [
     ...(times.fromMs === null ? [] : [`gte(t,${seconds(times.fromMs)})`]),
     ...(times.toMs === null ? [] : [`lt(t,${seconds(times.toMs)})`]),
@@ -58,7 +60,7 @@ function imageFilter(spec: ImageOverlay, times: ShownTimes, canvas: Canvas): Ove
       filters: STILL,
       scale: scaleOf(spec, size),
       alphaFilters: [...(opacity === 1 ? [] : [`colorchannelmixer=aa=${opacity}`]), ...fadeFilters(times)],
-      place: isShown === "" ? place : `${place}:enable=${quoted(isShown)}`,
+      place: `${place}${isShown === "" ? "" : `:enable=${quoted(isShown)}`}${ends}`,
     },
     canvas,
   );
@@ -78,6 +80,9 @@ function scaleOf({ width, height }: ImageOverlay, size: Size): string {
 /** Times before the source's start are moved by this: `fade` accepts none. In µs. */
 const FADE_ORIGIN_US = 10_000_000;
 
+/** Distance of the images after the last fade, which only keep the stream from ending. In µs. */
+const AFTER_US = 1_000_000_000;
+
 /**
  * Repeats the image in the steps of its fades, each with the alpha at the middle of its step. `overlay` shows the last
  * step that starts before a frame, so the alpha is a function of the time of the frame.
@@ -90,11 +95,14 @@ function fadeFilters({ startMs, endMs, fadeMs, stepMs, ...times }: ShownTimes): 
   const step = Number((stepMs * 1000).toFixed(3));
   const fadeAt = (direction: "in" | "out", ms: number): string =>
     `fade=t=${direction}:st=${seconds(onClock(ms - stepMs / 2) / 1000)}:d=${seconds(fadeMs)}:alpha=1`;
-  const stepsIn = `${onClock(fromMs)}+N*${step}`;
-  const stepsOut = times.toMs === null ? null : `${onClock(times.toMs - steps * stepMs)}+(N-${steps})*${step}`;
+  const starts = [fromMs, ...(times.toMs === null ? [] : [times.toMs - steps * stepMs])];
+  const after = `${onClock((starts.at(-1) ?? 0) + steps * stepMs)}+(N-${starts.length * steps})*${AFTER_US}`;
+  const timeOf = starts.reduceRight(
+    (later, ms, at) => `if(lt(N,${(at + 1) * steps}),${onClock(ms)}+(N-${at * steps})*${step},${later})`,
+    after,
+  );
   return [
-    ...["settb=1/1000000", `loop=loop=${(stepsOut ? 2 : 1) * steps - 1}:size=1`],
-    `setpts=${quoted(stepsOut ? `if(lt(N,${steps}),${stepsIn},${stepsOut})` : stepsIn)}`,
+    ...["settb=1/1000000", "loop=loop=-1:size=1", `setpts=${quoted(timeOf)}`],
     fadeAt("in", startMs),
     ...(endMs === null ? [] : [fadeAt("out", endMs - fadeMs)]),
     `setpts=PTS-${FADE_ORIGIN_US}`,

@@ -91,7 +91,9 @@ function timesOf({ startMs, endMs, fadeMs }: OverlaySpec, clock: FrameClock): Sh
   if (lengthMs === null && (startMs < 0 || (endMs ?? 0) < 0)) {
     return "its time counts from the end of the output, which the input does not state";
   }
-  const onClock = (ms: number): number => clock.startMs + (ms < 0 ? Math.max(0, (lengthMs ?? 0) + ms) : ms);
+  // Trims start shortly before a frame.
+  const zero = grid && clock.startMs !== 0 ? betweenFrames(clock.startMs, grid) + 500 / grid.fps : clock.startMs;
+  const onClock = (ms: number): number => zero + (ms < 0 ? Math.max(0, (lengthMs ?? 0) + ms) : ms);
   const [start, end] = [onClock(startMs), endMs === null ? null : onClock(endMs)];
   return {
     fromMs: startMs === 0 ? null : betweenFrames(start, grid),
