@@ -90,6 +90,17 @@ test("counts whole frames of AC-3, and rejects other bytes", () => {
   }
 });
 
+test.each([
+  ["av01", 78, "av1C", "8105"],
+  ["vp09", 78, "vpcC", "010000000215a20910"],
+  ["Opus", 28, "dOps", "00"],
+  ["fLaC", 28, "dfLa", "00000000 80000022 1200120000000000925c 0bb8"],
+  ["ac-3", 28, "dac3", "10"],
+  ["ec-3", 28, "dec3", "0e00 20"],
+])("rejects a truncated configuration of %s", (type, skipBytes, box, configuration) => {
+  expect(() => describeEntry(entry(type, skipBytes, [[box, configuration]]))).toThrow(RangeError);
+});
+
 test.each(["mp4v", "dvh1"])("rejects entries of other codecs: %s", (type) => {
   expect(() => describeEntry(entry(type, 78, []))).toThrow("Unsupported MP4 codec");
 });

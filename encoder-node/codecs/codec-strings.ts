@@ -40,7 +40,7 @@ const twoDigits = (value: number): string => String(value).padStart(2, "0");
  * body of a `colr`: `av01.0.08M.10.0.110.09.16.09.0`.
  */
 export function av1Codec(av1c: Buffer, colr: Buffer | null): string {
-  const [, levels = 0, flags = 0] = [...av1c.subarray(0, 3)];
+  const [levels, flags] = [av1c.readUInt8(1), av1c.readUInt8(2)];
   const profile = levels >> 5;
   const isDeep = (flags & 0x40) > 0;
   const depth = isDeep ? (profile === 2 && flags & 0x20 ? 12 : 10) : 8;
@@ -56,9 +56,8 @@ export function av1Codec(av1c: Buffer, colr: Buffer | null): string {
  * depth, chroma, primaries, transfer, matrix, range.
  */
 export function vp9Codec(vpcc: Buffer): string {
-  // After version and flags.
-  const [profile = 0, level = 0, bits = 0, ...colors] = [...vpcc.subarray(4, 10)];
-  const values = [profile, level, bits >> 4, (bits >> 1) & 7, ...colors, bits & 1];
+  const at = (byte: number): number => vpcc.readUInt8(byte);
+  const values = [at(4), at(5), at(6) >> 4, (at(6) >> 1) & 7, at(7), at(8), at(9), at(6) & 1];
   return ["vp09", ...values.map(twoDigits)].join(".");
 }
 

@@ -7,7 +7,15 @@ import { expect, it } from "vitest";
 import { DEFAULT_STYLE } from "#shared/job/burn.ts";
 import { audioOfAdts, audioOfConfig, secondsOfAdts } from "../../encoder-node/codecs/aac.ts";
 import { readBits } from "../../encoder-node/codecs/bits.ts";
-import { avcCodec, hevcCodec } from "../../encoder-node/codecs/codec-strings.ts";
+import {
+  av1Codec,
+  avcCodec,
+  flacAudio,
+  hevcCodec,
+  opusAudio,
+  vp9Codec,
+} from "../../encoder-node/codecs/codec-strings.ts";
+import { audioOfAc3, audioOfDac3, audioOfDec3, secondsOfAc3 } from "../../encoder-node/codecs/dolby.ts";
 import { describeSps, findSps } from "../../encoder-node/codecs/h264-sps.ts";
 import { bodyAt, boxesIn, boxHeader } from "../../encoder-node/mp4/boxes.ts";
 import { readFragment } from "../../encoder-node/mp4/fragments.ts";
@@ -131,6 +139,14 @@ const OF_BYTES: Readonly<Record<string, (bytes: Buffer) => unknown>> = {
   audioOfAdts,
   secondsOfAdts,
   readBits: (bytes) => readBits(bytes).take(8),
+  audioOfAc3,
+  secondsOfAc3,
+  audioOfDac3,
+  audioOfDec3,
+  opusAudio,
+  flacAudio,
+  vp9Codec,
+  av1Codec: (bytes) => av1Codec(bytes, bytes),
   avcCodec: (bytes) => avcCodec("avc1", bytes),
   hevcCodec: (bytes) => hevcCodec("hvc1", bytes),
   findSps,

@@ -24,6 +24,8 @@ export type Playback = Opened & {
   playingAudio(): Promise<string>;
   /** Selects a track by its index in `audio`. */
   selectAudio(track: number): Promise<void>;
+  /** Selects the track with video of this height. */
+  selectVideo(height: number): Promise<void>;
   /** Selects a track by its index in `subtitles`; null disables subtitles. */
   selectSubtitles(track: number | null): Promise<void>;
   /** Shows the captions in the video's frames; returns the names of their channels. */
@@ -71,6 +73,7 @@ export async function openPlayback(browser: Browser, site: PlayerSite, url: stri
     force: (level, buffered) => page.evaluate(([l, b]) => stage.force(l, b), [level, buffered] as const),
     playingAudio: () => page.evaluate(() => stage.playingAudio()),
     selectAudio: (track) => page.evaluate((t) => stage.selectAudio(t), track),
+    selectVideo: (height) => page.evaluate((h) => stage.selectVideo(h), height),
     selectSubtitles: (track) => page.evaluate((t) => stage.selectSubtitles(t), track),
     showCaptions: async () => z.array(z.string()).parse(await page.evaluate(() => stage.showCaptions())),
     cues: async () => z.array(Cue).parse(await page.evaluate(() => stage.cues())),

@@ -286,10 +286,11 @@ test("keeps mono in the ladder with half of the bits, and keeps the level of req
 test("keeps the color space of HDR in variants of 10 bits, and maps other variants", () => {
   const hdr = { color_primaries: "bt2020", color_transfer: "arib-std-b67", color_space: "bt2020nc" };
   const source = video(1280, 720, { codec_name: "hevc", pix_fmt: "yuv420p10le", ...hdr });
-  const variants = ["mp4:hevc_720p::pix_fmt=yuv420p10le", "mp4:hevc_480p", "mp4:480p"];
+  const deep = ["mp4:hevc_720p::pix_fmt=yuv420p10le", "mp4:av1_720p::pix_fmt=yuv420p10le"];
+  const variants = [...deep, "mp4:hevc_480p", "mp4:480p"];
   const { output } = plan([source], { dash: { path: "d" }, variants });
   expect(output?.stream?.tracks.map(({ video }) => video?.hdr)).toEqual([
-    { matrix: "bt2020nc", primaries: "bt2020", transfer: "arib-std-b67" },
+    ...Array(2).fill({ matrix: "bt2020nc", primaries: "bt2020", transfer: "arib-std-b67" }),
     null,
     null,
   ]);

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 // dash.js with default settings, except that the test chooses the level.
-import { MediaPlayer } from "dashjs";
+import { type MediaInfo, MediaPlayer } from "dashjs";
 import type { Blame, Player } from "./player.ts";
 
 const FAULTS = [MediaPlayer.events.PLAYBACK_STALLED, MediaPlayer.events.FRAGMENT_LOADING_ABANDONED] as const;
@@ -31,6 +31,11 @@ export function dashPlayer(video: HTMLVideoElement, blame: Blame): Player {
     playingAudio: () => player.getCurrentTrackFor("audio")?.labels[0]?.text ?? "",
     selectAudio(track) {
       const chosen = player.getTracksFor("audio")[track];
+      if (chosen) player.setCurrentTrack(chosen);
+    },
+    selectVideo(height) {
+      const heightOf = (track: MediaInfo): number | undefined => track.bitrateList[0]?.height;
+      const chosen = player.getTracksFor("video").find((track) => heightOf(track) === height);
       if (chosen) player.setCurrentTrack(chosen);
     },
     subtitles: () =>

@@ -21,6 +21,9 @@ export function hlsPlayer(video: HTMLVideoElement, blame: Blame): Player {
     selectAudio(track) {
       hls.audioTrack = track;
     },
+    selectVideo(height) {
+      hls.nextLevel = hls.levels.findIndex((level) => level.height === height);
+    },
     subtitles: () =>
       hls.subtitleTracks.map(({ lang = "", name, forced, characteristics }) => ({
         language: lang,

@@ -13,6 +13,8 @@ export interface Player {
   /** The name of the audio track that plays. */
   playingAudio(): string;
   selectAudio(track: number): void;
+  /** Selects the track with video of this height; hls.js has a single track with all levels. */
+  selectVideo(height: number): void;
   subtitles(): { language: string; name: string }[];
   /**
    * Plays this level alone from now on, by its index in `levels`. `buffered`: other levels in the buffer are dropped or

@@ -149,6 +149,10 @@ const stage = {
   pause: () => video.pause(),
   selectSubtitles: (track: number | null) => player.selectSubtitles(track),
   playingAudio: () => player.playingAudio(),
+  selectVideo(height: number): void {
+    mayWait = true;
+    player.selectVideo(height);
+  },
   selectAudio(track: number): void {
     mayWait = true;
     player.selectAudio(track);
