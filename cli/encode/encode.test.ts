@@ -38,7 +38,7 @@ describe("--to", () => {
 
   it("passes --variant to streams", () => {
     const variants = ["mp4:1080p::quality=vmaf93", "mp4:720p::quality=vmaf93"];
-    const subtitles = ["1", "pt-BR"];
+    const subtitles = ["1", "pt-BR", "speech"];
     const streams = { variant: variants, dropSimilarVariants: true, subtitles, audio: ["all"] };
     const options = { to: ["mp4", "hls", "dash"], ...streams, qualityReport: true };
     const body = request(options);
@@ -49,7 +49,7 @@ describe("--to", () => {
         dash: { path: "video-dash" },
         variants,
         drop_similar_variants: true,
-        subtitles: [{ from: 1 }, { from: "pt-BR" }],
+        subtitles: [{ from: 1 }, { from: "pt-BR" }, { from: "speech" }],
         audio: "all",
       },
     });

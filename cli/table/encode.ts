@@ -44,7 +44,7 @@ const REQUEST: readonly OptionSpec[] = [
   },
   {
     flags: "--subtitles <track>",
-    description: "Subtitle track of the source in streams: its number or language, or all",
+    description: "Subtitle track of the source in streams: its number or language, speech for captions from speech, or all",
     repeat: true,
   },
   {
@@ -54,7 +54,7 @@ const REQUEST: readonly OptionSpec[] = [
   },
   {
     flags: "--burn <captions>",
-    description: "Captions to draw into all outputs: a URL, or a subtitle track of the source",
+    description: "Captions to draw into all outputs: a URL, a subtitle track of the source, or speech",
   },
   { flags: "--quality-report", description: "Measure the videos against their source: VMAF, PSNR and SSIM" },
   { flags: "--ultrafast", description: "Encode the video in chunks on many nodes" },

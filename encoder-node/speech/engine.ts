@@ -6,7 +6,7 @@ import { basename, join } from "node:path";
 import { AppError } from "#shared/errors.ts";
 import { type Logger, messageOf } from "#shared/log.ts";
 import { lastErrorLine } from "../ffmpeg/error-lines.ts";
-import { encodeLimits, type RunLimits } from "../ffmpeg/limits.ts";
+import { encodeLimits, type Machine, type RunLimits } from "../ffmpeg/limits.ts";
 import { thisMachine } from "../ffmpeg/run-command.ts";
 import { runTool } from "../ffmpeg/run-tool.ts";
 import { programBeside } from "../own-program.ts";
@@ -51,7 +51,7 @@ export async function runEngine(engine: SpeechEngine, work: Recognition, files: 
     const result = join(folder, SEGMENTS_FILE);
     const argv = ["--no-warnings", PROGRAM, addon, model, samples, language ?? "auto", String(threads), result];
     const audioMs = (await stat(samples)).size / BYTES_PER_MS;
-    const limits = await limitsOf(engine, audioMs, folder);
+    const limits = engineLimits(audioMs, engine.modelBytes, await thisMachine(folder));
     const reads = [PROGRAM, model, samples];
     return runTool({ tool: process.execPath, libraries: [addon], argv, folder, reads, limits, signal });
   });
@@ -62,8 +62,8 @@ export async function runEngine(engine: SpeechEngine, work: Recognition, files: 
   throw new AppError("speech_failed", `The speech could not be recognized: ${reason}.`);
 }
 
-async function limitsOf({ modelBytes }: SpeechEngine, audioMs: number, folder: string): Promise<RunLimits> {
-  const machine = await thisMachine(folder);
+/** Pure. */
+export function engineLimits(audioMs: number, modelBytes: number, machine: Machine): RunLimits {
   const limits = encodeLimits({ durationMs: audioMs }, machine);
   const wallMs = Math.min(limits.wallMs, WALL_FLOOR_MS + WALL_FACTOR * audioMs);
   const memoryBytes = limits.memoryBytes === null ? null : limits.memoryBytes + NODE_BYTES + 2 * modelBytes;

@@ -54,7 +54,10 @@ async function recognize(
   const path = samples.pathOf(SPEECH_SAMPLES);
   await runEngine(speech, { samples: path, language, signal }, files);
   const segments = { path: files.pathOf(SEGMENTS_FILE), maxBytes: MAX_SEGMENTS_BYTES };
-  const read = await isolated("speechText", [segments, clip?.startMs ?? 0], signal);
+  const read = await isolated("speechText", [segments, clip?.startMs ?? 0], signal).catch((error: unknown) => {
+    if (!(error instanceof AppError)) throw error;
+    throw new AppError("speech_failed", `The speech could not be recognized: ${error.message}.`, { cause: error });
+  });
   const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
   const vtt = files.pathOf(channelFile(channel));
   await writeText(vtt, read.text);

@@ -3,10 +3,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { errorTraits } from "#shared/errors.ts";
 import type { OutputOptions } from "#shared/testing/output-specs.ts";
+import { writeText } from "../run-files/open-file.ts";
+import { RunFiles } from "../run-files/run-files.ts";
 import { cuesIn, objectIn, openSubtitleJobs, type SubtitleJobs } from "../testing/jobs/subtitle-jobs.ts";
 import { silentLog } from "../testing/silent-log.ts";
 import { counted, realEngine, stubEngine } from "../testing/speech-engines.ts";
-import { openEngine, type SpeechEngine } from "./engine.ts";
+import { engineLimits, openEngine, runEngine, type SpeechEngine } from "./engine.ts";
 
 let jobs: SubtitleJobs;
 /** Hears loud audio. */
@@ -96,7 +98,7 @@ it("recognizes each language once for all outputs, and announces it as made by a
     'LANGUAGE="de-AT",NAME="Österreichisches Deutsch",DEFAULT=NO,AUTOSELECT=YES,FORCED=NO,CHARACTERISTICS="public.machine-generated"',
   ]);
   expect(await jobs.textsIn(storage, 1, "mp4")).toMatchObject([
-    ["mov_text", "eng", "hearing_impaired", [[, , "in en"]]],
+    ["mov_text", "eng", "default,hearing_impaired", [[expect.any(Number), expect.any(Number), "in en"]]],
   ]);
   expect(objectIn(storage, /^2\.1$/)).toContain("in en");
   const languages = reports.map((report) => ("speech" in report ? report.speech?.map(({ language }) => language) : []));
@@ -160,4 +162,22 @@ it("the engine sees no other files, and no network", async () => {
     this.behavior.segments = [{ text: "Sees " + seen.join(" "), t0: 0, t1: 2000 }];`;
   const { storage } = await jobs.encode("tone.mp4", [vtt()], await stub({ does: look }));
   expect(objectIn(storage, only)).toContain("Sees false false 0");
+});
+
+it("stops the engine when nobody needs the work", async () => {
+  const useless = new AbortController();
+  const { speech } = await stub({ does: "for (;;);" });
+  const samples = join(jobs.folder, "abort.pcm");
+  await writeText(samples, "\0".repeat(32_000), 0o644);
+  const files = await RunFiles.create(jobs.folder);
+  const running = runEngine(speech, { samples, language: null, signal: useless.signal }, files);
+  useless.abort(new Error("useless"));
+  await expect(running).rejects.toThrow("useless");
+});
+
+it("limits the engine to 20 times the length of the audio, and its memory by the model", () => {
+  const machine = { cpus: 4, memoryBytes: 8 * 2 ** 30, freeBytes: 1e12 };
+  const [small, large] = [0, 3e9].map((modelBytes) => engineLimits(600_000, modelBytes, machine));
+  expect(small).toMatchObject({ wallMs: 12_120_000, cpuSeconds: 48_480, fileBytes: 10e6 });
+  expect((large?.memoryBytes ?? 0) - (small?.memoryBytes ?? 0)).toBe(6e9);
 });

@@ -75,7 +75,9 @@ function piecesOf({ text, t0, t1 }: SpeechSegment): Piece[] {
   });
   const total = texts.reduce((sum, each) => sum + widthOf(each), 0);
   const startMs = Math.max(0, t0);
-  const perWidth = Math.max(0, t1 - startMs) / total;
+  // Models include the pause after a sentence: text that fits into a single cue stays in one.
+  const endMs = total <= 2 * LINE ? Math.min(t1, startMs + MAX_MS) : t1;
+  const perWidth = Math.max(0, endMs - startMs) / total;
   let done = 0;
   return texts.map((each) => {
     const width = widthOf(each);

@@ -53,9 +53,7 @@ function transcriptIn(text: string): z.infer<typeof Transcript> {
   try {
     return Transcript.parse(JSON.parse(text));
   } catch (cause) {
-    throw new AppError("speech_failed", "The speech could not be recognized: the engine's result is damaged.", {
-      cause,
-    });
+    throw new AppError("subtitle_failed", "the engine's result is damaged", { cause });
   }
 }
 

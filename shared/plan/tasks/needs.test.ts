@@ -56,6 +56,9 @@ const ROWS: [outputs: OutputOptions[], probe: MediaProbe | null, ...needs: strin
   [[{ format: "mp4", params: { audio: [{ from: "it" }] } }], probeOf("25/1")],
   [[{ format: "mp4:copy:copy", params: { subtitles: "all" } }], null, "muxer webvtt"],
   [[{ format: "srt", params: { from: 1 } }], null, "muxer webvtt"],
+  [[{ format: "srt", params: { from: "speech", language: "de" } }], null, "feature speech", "muxer webvtt"],
+  [[{ format: "srt", params: { from: "speech" } }], { ...ONLY_AUDIO, streams: [] }, "muxer webvtt"],
+  [[{ format: "mp4:copy:copy", params: { subtitles: [{ from: "speech" }] } }], null, "feature speech", "muxer webvtt"],
   [[{ format: "mp4:::level=41" }], null, AAC, "encoder libx264"],
   [[{ format: "webm:av1_2000k:x:2pass" }, { format: "webm:av1:x" }], null, "encoder libaom-av1"],
   [[{ format: "avif" }], null, "encoder libaom-av1", "muxer avif", ...IMAGES],
@@ -117,6 +120,8 @@ test("describes missing needs", () => {
   expect(missing({ format: "mp4:av1:opus" }, withVideo(PQ))).toBe(
     "libopus, libsvtav1 or libaom-av1, filter tonemap, and filter zscale",
   );
+  const spoken = { format: "vtt", params: { from: "speech" } };
+  expect(missing(spoken)).toBe("speech recognition (--speech)");
   const av1: FfmpegCapabilities = { ...capabilities, hardware: { name: "nvenc", path: null, encoders: ["av1_nvenc"] } };
   expect(missingNeeds(needsOf([specOf({ format: "mp4:av1" }, 0)], null), av1)).toEqual([]);
 });

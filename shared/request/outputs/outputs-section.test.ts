@@ -72,6 +72,7 @@ const ENGLISH = { url: `${AT}/en.vtt`, language: "en", name: "English", default:
 const FRENCH = { url: `${AT}/fr.vtt`, language: "fr-CA" };
 const SIGNS = { from: 2, language: "de", forced: false, kind: "captions", optional: true };
 const FMP4 = { ...HLS, segments: "fmp4" };
+const SPOKEN = { from: "speech", language: "de-AT", kind: "subtitles" };
 const stream = (params: object) => ({ httpstream: { variants: ["mp4"], ...params } });
 
 describe("parseOutputs", () => {
@@ -92,6 +93,7 @@ describe("parseOutputs", () => {
     ["m4a", { subtitles: [{ from: 1 }] }, { subtitles: [{ from: 1 }] }],
     ["mp4:copy", { subtitles: [{ from: "en" }] }, { subtitles: [{ from: "en" }] }],
     ["mkv", { subtitles: [{ from: "cc4" }] }, { subtitles: [{ from: "cc4" }] }],
+    ["mkv", { subtitles: [SPOKEN] }, { subtitles: [SPOKEN] }],
     ["mp4", { burn: CUES }, burnt()],
     ["mp4", { burn: { from: "en", optional: true } }, burnt({}, { from: "en", optional: true })],
     ["mp4", { burn: { from: 1, shift: -1.5 } }, burnt({}, { from: 1, shiftMs: -1500 })],
@@ -183,6 +185,7 @@ describe("parseOutputs", () => {
     [{ subtitles: [{ from: 2, name: "O\u0308l" }] }, { subtitles: [{ from: 2, name: "\u00D6l" }] }],
     [{ subtitles: [{ from: "en-GB", optional: false, shift: 0 }] }, { subtitles: [{ from: "en-GB" }] }],
     [{ subtitles: "all" }, { subtitles: "all" }],
+    [{ subtitles: [SPOKEN, { from: "speech" }] }, { subtitles: [SPOKEN, { from: "speech" }] }],
     [{ thumbnails: true }, { thumbnails: true }],
     [{ hls: { path: "h", playlist_name: "index" } }, { playlistName: "index" }],
     [{ dash: { path: "d", playlist_name: "index" } }, { dash: DASH, playlistName: "index" }],

@@ -112,6 +112,17 @@ it("nodes may read the text for their tasks, and write only their own", async ()
   });
 });
 
+it("only the task that reads the text needs a node with speech recognition", async () => {
+  const job = await jobOf({ path: "a.mp4", subtitles: [{ from: "speech" }] });
+  const features = (state: JobState) =>
+    state.tasks.map((task) => [task.kind, requirementsOf(state, task).needs.some(({ kind }) => kind === "feature")]);
+  expect(features(step(job, "b")).slice(1)).toEqual([
+    ["texts", true],
+    ["audio", false],
+    ...ALL.map(() => ["chunk", false]),
+  ]);
+});
+
 it("all tasks of such a video need nodes that read and draw text", async () => {
   const job = await jobOf(BURNT);
   const needs = (state: JobState) =>
