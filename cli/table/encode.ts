@@ -44,7 +44,8 @@ const REQUEST: readonly OptionSpec[] = [
   },
   {
     flags: "--subtitles <track>",
-    description: "Subtitle track of the source in streams: its number or language, speech for captions from speech, or all",
+    description:
+      "Subtitle track of the source in streams: its number or language, speech for captions from speech, or all",
     repeat: true,
   },
   {

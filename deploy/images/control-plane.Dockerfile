@@ -11,7 +11,7 @@ RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends ca-cert
 ENV NODE_USE_SYSTEM_CA=1
 WORKDIR /copra
 COPY package.json package-lock.json deploy/images/install-packages.sh ./
-RUN ./install-packages.sh @expo-google-fonts/noto-sans @expo-google-fonts/noto-sans-arabic \
+RUN ./install-packages.sh @fugood/node-whisper-linux-x64 @expo-google-fonts/noto-sans @expo-google-fonts/noto-sans-arabic \
   && rm install-packages.sh
 COPY wrangler.toml tsconfig.base.json ./
 COPY shared shared

