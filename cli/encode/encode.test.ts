@@ -70,6 +70,26 @@ describe("--to", () => {
     });
   });
 
+  it("passes --overlay with its place and width to all outputs", () => {
+    const overlay = [
+      "https://a.example:8080/logo.png:topright:12.5",
+      "https://a.example/b.png:top",
+      "http://c.example/d",
+    ];
+    const overlays = [
+      { url: "https://a.example:8080/logo.png", anchor: "topright", width: 12.5 },
+      { url: "https://a.example/b.png", anchor: "top" },
+      { url: "http://c.example/d" },
+    ];
+    const { outputs } = request({ to: ["mp4", "hls"], overlay });
+    expect(outputs).toEqual({
+      mp4: { path: "video.mp4", overlays },
+      httpstream: { hls: { path: "video-hls" }, overlays },
+    });
+    expect(parseJobRequest(request({ to: ["mp4", "hls"], overlay }), "none")).toMatchObject({ ok: true });
+    expect(() => request({ to: ["mp4"], overlay: ["logo.png:top"] })).toThrow("the http or https URL of an image");
+  });
+
   it("names a parameter without a value", () => {
     expect(() => outputsOf(["jpg:320x:number="], "v")).toThrow("--to jpg:320x:number=: `number=` is not a parameter");
   });

@@ -82,6 +82,7 @@ export function buildJob({ options, name, local, folder }: BuildOptions): BuiltJ
     subtitles: listOption(options, "subtitles"),
     audio: listOption(options, "audio"),
     burn: textOption(options, "burn"),
+    overlays: listOption(options, "overlay"),
   };
   const outputs = { ...job.outputs, ...outputsOf(formats, base, ofStreams) };
   const notify = textOption(options, "notify");

@@ -44,8 +44,8 @@ const IMAGE_PRESETS: Readonly<Record<string, { format: string; params: Output }>
 };
 
 /**
- * Options for the streams of `--to`: `--variant`, `--drop-similar-variants`, `--subtitles` and `--audio`. `--burn` is
- * for all outputs.
+ * Options for the streams of `--to`: `--variant`, `--drop-similar-variants`, `--subtitles` and `--audio`. `--burn` and
+ * `--overlay` are for all outputs.
  */
 export type StreamOptions = {
   readonly variants: readonly string[];
@@ -54,6 +54,8 @@ export type StreamOptions = {
   readonly audio: readonly string[];
   /** A URL, or a subtitle track of the source. */
   readonly burn?: string | undefined;
+  /** URLs of images, each with its place and width if given. */
+  readonly overlays?: readonly string[];
 };
 const PLAIN: StreamOptions = { variants: [], dropsSimilar: false, subtitles: [], audio: [] };
 
@@ -64,14 +66,17 @@ const PLAIN: StreamOptions = { variants: [], dropsSimilar: false, subtitles: [],
 export function outputsOf(
   formats: readonly string[],
   base: string,
-  { variants, dropsSimilar, subtitles, audio, burn }: StreamOptions = PLAIN,
+  { variants, dropsSimilar, subtitles, audio, burn, overlays = [] }: StreamOptions = PLAIN,
 ): Record<string, unknown> {
   const streams = formats.filter(isStream);
   const files = formats.filter((text) => !isStream(text)).map((text) => fileOutput(text, base));
-  const burnt = burn === undefined ? {} : { burn: /^https?:/.test(burn) ? { url: burn } : { from: parsedValue(burn) } };
+  const drawn = {
+    ...(burn === undefined ? {} : { burn: /^https?:/.test(burn) ? { url: burn } : { from: parsedValue(burn) } }),
+    ...(overlays.length > 0 ? { overlays: overlays.map(overlayOf) } : {}),
+  };
   const outputs: Record<string, Output[]> = {};
   for (const { format, output } of withUniquePaths(files))
-    outputs[format] = [...(outputs[format] ?? []), { ...output, ...burnt }];
+    outputs[format] = [...(outputs[format] ?? []), { ...output, ...drawn }];
   const params = {
     ...(variants.length > 0 ? { variants } : {}),
     ...(dropsSimilar ? { drop_similar_variants: true } : {}),
@@ -82,13 +87,20 @@ export function outputsOf(
     const names = "--variant, --drop-similar-variants, --subtitles and --audio";
     throw usageError(`${names} are for streams: name one, such as --to hls`);
   }
-  const stream = Object.assign(params, burnt, ...streams.map((name) => STREAMS[name](base)));
+  const stream = Object.assign(params, drawn, ...streams.map((name) => STREAMS[name](base)));
   return {
     ...Object.fromEntries(
       Object.entries(outputs).map(([format, list]) => [format, list.length === 1 ? list[0] : list]),
     ),
     ...(streams.length > 0 ? { httpstream: stream } : {}),
   };
+}
+
+/** `https://example.com/logo.png:topright:12`: the URL, the place, and the width in %. */
+function overlayOf(text: string): unknown {
+  const [, url, anchor, width] = /^(https?:.+?)(?::([a-z]+)(?::(\d+(?:\.\d+)?))?)?$/.exec(text) ?? [];
+  if (url === undefined) throw usageError(`--overlay ${text}: it must start with the http or https URL of an image`);
+  return { url, ...(anchor ? { anchor } : {}), ...(width ? { width: Number(width) } : {}) };
 }
 
 /** Tracks by number or language; `all`: each track of the source. */

@@ -57,6 +57,11 @@ const REQUEST: readonly OptionSpec[] = [
     flags: "--burn <captions>",
     description: "Captions to draw into all outputs: a URL, a subtitle track of the source, or speech",
   },
+  {
+    flags: "--overlay <url[:place[:width]]>",
+    description: "Image to draw into all outputs, such as https://example.com/logo.png:topright:12 (width in %)",
+    repeat: true,
+  },
   { flags: "--quality-report", description: "Measure the videos against their source: VMAF, PSNR and SSIM" },
   { flags: "--ultrafast", description: "Encode the video in chunks on many nodes" },
   { flags: "--queue <pool>", description: "Pool of nodes that works on the job" },

@@ -33,6 +33,7 @@ export const CONTENTS: readonly GuideGroup[] = [
       "captions",
       "speech",
       "burned-in-captions",
+      "overlays",
       "storage",
       "folders",
       "uploads",

@@ -29,6 +29,8 @@ export const URL_FIELDS: readonly UrlField[] = [
   ["outputs.mp4:240p.watermark.url", "output_param_not_valid", (url) => video({ watermark: { url } })],
   ["outputs.jpg:320x.watermark.url", "output_param_not_valid", (url) => image({ watermark: { url } })],
   ["outputs.mp4:240p.burn.url", "output_param_not_valid", (url) => video({ burn: { url } })],
+  ["outputs.mp4:240p.overlays.1.url", "output_param_not_valid", (url) => video({ overlays: [{ text: "a" }, { url }] })],
+  ["outputs.jpg:320x.overlays.url", "output_param_not_valid", (url) => image({ overlays: { url } })],
   ["outputs.jpg:320x.burn.font.url", "output_param_not_valid", (url) => image({ burn: { from: 1, font: { url } } })],
   [
     "outputs.httpstream.subtitles.0.url",

@@ -33,7 +33,7 @@ export function promisedRows(): Row[] {
 const INDEPENDENT = "A failed output does not affect the others.";
 
 /** Pages with the fields of parameters that api-v2 §5 names. */
-const GUIDES = ["audio-tracks.md", "captions.md", "burned-in-captions.md", "loudness.md"];
+const GUIDES = ["audio-tracks.md", "captions.md", "burned-in-captions.md", "overlays.md", "loudness.md"];
 
 /** The first table of a page, under the title of the page. */
 function fieldRows(name: string): Row[] {

@@ -7,6 +7,10 @@ const VARIANTS = testNamed(
   "shared/plan/outputs/plan-stream.test.ts",
   "show a crop as if it were the source, and keep boxes on a blurred backdrop",
 );
+const READ = testNamed(
+  "shared/request/outputs/overlays.test.ts",
+  "reads %j, alone and in lists, for files, images and streams",
+);
 const STREAMS = testNamed("shared/request/outputs/outputs-section.test.ts", "reads a stream with %j");
 
 const audio = (title: string): Proof => testNamed("encoder-node/ffmpeg/plans/audio-tracks.ffmpeg.test.ts", title);
@@ -14,6 +18,7 @@ const audioStreams = (title: string): Proof => testNamed("encoder-node/publish/a
 const texts = (title: string): Proof => testNamed("encoder-node/tasks/encode/subtitles.ffmpeg.test.ts", title);
 const traits = (title: string): Proof => testNamed("shared/plan/text/choose-texts.test.ts", title);
 const burnt = (title: string): Proof => testNamed("encoder-node/text/burn-in/burn-in.ffmpeg.test.ts", title);
+const overlaid = (title: string): Proof => testNamed("encoder-node/ffmpeg/plans/overlays.ffmpeg.test.ts", title);
 const leveled = (title: string): Proof => testNamed("encoder-node/prepare/loudness.ffmpeg.test.ts", title);
 const played = (title: string): Proof => testNamed("test/streams/stream-playback.test.ts", title);
 
@@ -54,6 +59,20 @@ const BURN = {
   background: SHIFTED,
   keep_style: burnt("come from text tracks of the input, with the styles of ASS"),
 };
+const PLACED = overlaid("is at its anchor in its size, for nine anchors and five sizes");
+const SHOWN = overlaid("of images and texts on %s are right to the frame");
+const OVERLAYS = {
+  url: PLACED,
+  text: SHOWN,
+  timecode: overlaid("on %s from %s has, %i frames later, %s"),
+  anchor: PLACED,
+  "x, y": PLACED,
+  "width, height": overlaid("%s has these sides"),
+  opacity: overlaid("%s is blended with opacity %d"),
+  "start, end": SHOWN,
+  fade: overlaid("of fades on %s are a function of the time"),
+  font: overlaid("needs a font with its letters"),
+};
 const LOUDNESS = {
   "a number from −31 to −5": leveled("applies one gain to all samples when the peaks allow it"),
   '{ "target": -16, "true_peak": -2, "tolerance": 0.5 }': leveled(
@@ -70,6 +89,7 @@ const EXTENSIONS = {
     "keeps the captions of the source, and announces them in streams",
   ),
   burn: burnt("are in all renditions of streams, and fail alone"),
+  overlays: overlaid("is in all renditions of a stream, and fails alone"),
   loudness: leveled("levels the audio of videos and streams, and plans the same filters for chunked jobs"),
   audio: audioStreams("lists each track in each group of the master playlist, with the same name"),
 };
@@ -87,5 +107,6 @@ export const PARAMETERS: Readonly<Record<string, (row: Row) => Proof | null>> = 
   "Audio tracks and languages": tested(AUDIO, PARSED),
   "Captions and subtitles": tested(CAPTIONS, PARSED),
   "Burnt-in captions": tested(BURN, STYLE),
+  Overlays: tested(OVERLAYS, READ),
   Loudness: tested(LOUDNESS, PARSED),
 };

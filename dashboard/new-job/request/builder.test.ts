@@ -37,6 +37,13 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   start: among(0, 1.5),
   end: among(90.5, 3600),
   "watermark.url": among("https://example.com/logo.png"),
+  "overlays.url": among("https://example.com/logo.png"),
+  "overlays.text": among("Draft"),
+  "overlays.timecode": among("source"),
+  "overlays.width": among(12.5),
+  "overlays.opacity": among(0.5),
+  "overlays.start": among(0, 1.5),
+  "overlays.end": among(90.5),
   "burn.url": among("https://example.com/en.vtt"),
   number: among(1, 5, 100),
   "scene.number": among(1, 10),
@@ -121,12 +128,20 @@ const sectionOf = (fields: readonly FormField[], base: Json): fc.Arbitrary<Json>
     )
     .map((pairs) => pairs.reduce((whole, [member, value]) => withValue(whole, member.split("."), value), base));
 
-/** Removes a watermark without a URL, and a backdrop for frames of any size. Adds variants with a quality where similar variants are dropped. */
+/** Removes a watermark without a URL, second sources of an overlay, and a backdrop for frames of any size. Adds variants with a quality where similar variants are dropped. */
 function repaired(params: Json): Json {
   const sized = params.fit === "blur" ? withValue(params, ["fit"], undefined) : params;
   const whole = valueAt(sized, ["watermark", "url"]) === undefined ? withValue(sized, ["watermark"], undefined) : sized;
+  const drawn = isObject(whole.overlays) ? withValue(whole, ["overlays"], oneOverlay(whole.overlays)) : whole;
   const variants = ["mp4:1080p::quality=vmaf93", "mp4:720p::quality=vmaf93", "mp4:x:64k"];
-  return whole.drop_similar_variants === true ? { ...whole, variants } : whole;
+  return drawn.drop_similar_variants === true ? { ...drawn, variants } : drawn;
+}
+
+/** The overlay with a single source, and the members that such an overlay has; undefined without a source. */
+function oneOverlay({ url, text, timecode, width, ...placed }: Json): Json | undefined {
+  if (url !== undefined) return { ...placed, url, ...(width === undefined ? {} : { width }) };
+  if (text !== undefined) return { ...placed, text };
+  return timecode === undefined ? undefined : { ...placed, timecode };
 }
 
 const GOAL_OUTPUTS = GOAL_NAMES.flatMap((goal) => outputsOf(goal));

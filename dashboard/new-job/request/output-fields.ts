@@ -20,6 +20,7 @@ const ORDER = [
     "deinterlace",
     "watermark",
     "burn",
+    "overlays",
     "captions",
     "audio",
   ],

@@ -1,6 +1,8 @@
 // Overlays in real runs, measured on pixels: places, colors, times, and chunks against the whole.
-import { mkdtemp } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
 import { ANCHORS } from "#shared/job/overlays.ts";
 import { ok } from "#shared/result.ts";
@@ -8,7 +10,9 @@ import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
 import { fileFolder } from "../../../test/fixtures.ts";
 import { prepareCaptions } from "../../prepare/prepare-captions.ts";
 import { look, lossless, makeBoth, type Shown } from "../../testing/jobs/chunked-encodes.ts";
-import { decode, encodeClip, encodeOne, makeClip, probe } from "../../testing/plan-runs.ts";
+import { processSource } from "../../testing/jobs/process-source.ts";
+import { decode, encodeClip, encodeOne, makeClip, probe, REFERENCE_FFMPEG } from "../../testing/plan-runs.ts";
+import { closeServers, serve } from "../../testing/range-server.ts";
 import { placeBurnFiles } from "../../text/burn-in/burn-files.ts";
 
 const X264 = "-c:v libx264 -preset ultrafast -qp 0 -g 25 -pix_fmt yuv420p";
@@ -94,8 +98,8 @@ function expectedBox(
   return { left, top, right: left + w, bottom: top + h };
 }
 
-const near = (box: Box, expected: Box): boolean =>
-  (["left", "top", "right", "bottom"] as const).every((side) => Math.abs(box[side] - expected[side]) <= 1);
+const near = (box: Box, expected: Box, pixels = 1): boolean =>
+  (["left", "top", "right", "bottom"] as const).every((side) => Math.abs(box[side] - expected[side]) <= pixels);
 
 describe("an overlaid image", () => {
   it("is at its anchor in its size, for nine anchors and five sizes", async () => {
@@ -226,7 +230,10 @@ const WORD = { text: "MMMMM", anchor: "center", size: 40 };
 
 describe("times", () => {
   it.each(["25.mp4", "ntsc.mkv", "uneven.mkv"])("of images and texts on %s are right to the frame", async (name) => {
-    const windows = [{ start: 1, end: 2 }, { start: 1.2, end: -2 }, { start: -3 }];
+    const windows = [
+      { start: 1.2, end: -2 },
+      { start: -3, end: 5 },
+    ];
     const requests = windows.flatMap((window) =>
       [full, WORD].map((what) => overlaid([{ ...what, ...window }], "mkv::noaudio")),
     );
@@ -375,3 +382,72 @@ describe("a timecode", () => {
     ]);
   });
 });
+
+describe("an overlaid text", () => {
+  it("has its box at its anchor", async () => {
+    const requests = ANCHORS.map((anchor) =>
+      overlaid([{ text: "AbcABC\n\nxyz", anchor, size: 8, x: 4, y: 5, background: "#ff0000", color: "#ff0000" }]),
+    );
+    const prepare = await placerFor(requests);
+    const { files } = await encodeClip(clip("25.mp4"), requests, images, [], { prepare });
+    for (const [at, anchor] of ANCHORS.entries()) {
+      const box = await boxOf(files.get(at)?.[0] ?? "", isRed);
+      const size = [box.right - box.left, box.bottom - box.top];
+      const expected = expectedBox(anchor, [4, 5], size, [320, 180]);
+      expect([anchor, box, near(box, expected, 2)]).toEqual([anchor, box, true]);
+    }
+  });
+
+  it("needs a font with its letters", async () => {
+    const outcome = async (overlay: object): Promise<string> => {
+      const request = overlaid([{ url: url("red.png") }, { size: 20, ...overlay }]);
+      const file = await encodeDrawn("25.mp4", request).catch((error: Error) => error.message);
+      if (!file.startsWith("/")) return file;
+      return (await decode(file, "crop=200:90:60:40", "gray")).some((value) => value > 220) ? "drawn" : "nothing";
+    };
+    expect(await outcome({ text: "مرحبا", anchor: "center", font: "Noto Sans Arabic" })).toBe("drawn");
+    expect(await outcome({ text: "Áß Жук {\\pos(0,0)}", anchor: "center" })).toBe("drawn");
+    expect(await outcome({ text: "สวัสดี" })).toMatch(
+      /^Overlay 2 cannot be drawn: no font has ส \(U\+0E2A\).*name a font/,
+    );
+    expect(await outcome({ text: "a", font: "Unknown Sans" })).toBe("The encoder node has no font `Unknown Sans`.");
+  });
+});
+
+describe("an overlay of a task", () => {
+  it("is in all renditions of a stream, and fails alone", async () => {
+    const { origin } = await serve((request, response) => {
+      if (request.url === "/white.png") void readFile(clip("white.png")).then((bytes) => response.end(bytes));
+      else response.writeHead(404).end();
+    });
+    const white = { url: `${origin}/white.png`, anchor: "left", width: 50, height: 100, x: 0 };
+    const overlays = [
+      white,
+      { text: "Dark", color: "#000000", size: 40, anchor: "left" },
+      { timecode: "source", anchor: "right" },
+    ];
+    const hls = { hls: { path: "h" }, variants: ["mp4:320x:x", "mp4:160x:x"] };
+    const { outputs } = await processSource(clip("coded.mov"), [
+      overlaid(overlays, "httpstream", hls),
+      overlaid([{ ...white, url: `${origin}/missing.png` }], "png"),
+      overlaid([white], "png", { watermark: { url: `${origin}/white.png` }, crop: { width: "50%", height: "50%" } }),
+    ]);
+    closeServers();
+    const [stream, missing, image] = outputs;
+    const [playlist = ""] = stream?.ok ? stream.files : [];
+    for (const [at, width] of [320, 160].entries()) {
+      const frame = await decodeStream(playlist, at, width);
+      expect([at, frame.some((value) => value > 220), frame.some((value) => value < 40)]).toEqual([at, true, true]);
+    }
+    const message = expect.stringMatching(/^The image of an overlay from the host .* the host responded with HTTP 404/);
+    expect(missing).toEqual({ ok: false, failure: { code: "overlay_failed", message } });
+    expect(image?.ok).toBe(true);
+  });
+});
+
+/** The left half of the first frame of a rendition. */
+async function decodeStream(playlist: string, at: number, width: number): Promise<Buffer> {
+  const input = ["-v", "error", "-allowed_extensions", "ALL", "-i", playlist, "-map", `0:v:${at}`, "-frames:v", "1"];
+  const argv = [...input, "-vf", `crop=${width / 2}:ih:0:0`, "-f", "rawvideo", "-pix_fmt", "gray", "-"];
+  return (await promisify(execFile)(REFERENCE_FFMPEG, argv, { encoding: "buffer" })).stdout;
+}

@@ -29,9 +29,9 @@ import { type HeldFrame, holdLastFrame, stillFilters } from "../filters/last-fra
 import { type DrawnOverlays, drawnOverlays } from "../filters/overlays/overlay-times.ts";
 import { deinterlaceFilters, planVideoFilters } from "../filters/video-filters.ts";
 import type { Size } from "../source/frame-size.ts";
+import { lastEnd } from "../source/output-length.ts";
 import { type ColorTags, isHdr } from "../source/source-color.ts";
 import type { VideoTrack } from "../source/source-tracks.ts";
-import { lastEnd } from "../source/output-length.ts";
 import { type Trim, trimFilters } from "../source/trim.ts";
 
 export type PlannedVideoTrack = {

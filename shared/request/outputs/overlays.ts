@@ -87,17 +87,18 @@ const members = {
 const SOURCES = ["url", "text", "timecode"] as const;
 type Source = (typeof SOURCES)[number];
 /** Members that not all kinds of overlays have. */
-const OWN: Readonly<Record<string, readonly Source[]>> = {
-  ...{ width: ["url"], height: ["url"] },
-  ...{ size: ["text", "timecode"], color: ["text"], background: ["text"], font: ["text"] },
-};
+const OWN: ReadonlyMap<string, readonly Source[]> = new Map<string, readonly Source[]>([
+  ...["width", "height"].map((name) => [name, ["url"]] as const),
+  ...["color", "background", "font"].map((name) => [name, ["text"]] as const),
+  ["size", ["text", "timecode"]],
+]);
 
 const overlay = strictObject(members).superRefine((given, context) => {
   const refuse = (path: string, message: string): void => context.addIssue({ code: "custom", path: [path], message });
   const [source = "url", second] = SOURCES.filter((name) => given[name] !== undefined);
   if (second) refuse(second, `is not allowed with \`${source}\`: an overlay has one of ${SOURCES.join(", ")}`);
   else if (given[source] === undefined) refuse(source, `is missing: an overlay has one of ${SOURCES.join(", ")}`);
-  for (const [name, kinds] of Object.entries(OWN)) {
+  for (const [name, kinds] of OWN) {
     if (Object.hasOwn(given, name) && !kinds.includes(source))
       refuse(name, `is not allowed with \`${source}\`; it belongs to ${kinds.join(" and ")}`);
   }
@@ -108,11 +109,10 @@ const overlay = strictObject(members).superRefine((given, context) => {
 });
 type Overlay = z.infer<typeof overlay>;
 
+const LIST_RULE = `must be an overlay, or a list of 1 to ${MAX_OVERLAYS} overlays`;
+
 export const overlays = z
-  .union(
-    [z.array(overlay).min(1).max(MAX_OVERLAYS), overlay],
-    `must be an overlay, or a list of 1 to ${MAX_OVERLAYS} overlays`,
-  )
+  .union([z.array(overlay).min(1, LIST_RULE).max(MAX_OVERLAYS, LIST_RULE), overlay], LIST_RULE)
   .optional()
   .describe("Images, text and timecodes to draw on the frames, in this order, above `watermark` and `burn`")
   .register(PARAMETERS, { changesVideo: true, cli: false });

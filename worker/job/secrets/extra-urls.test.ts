@@ -16,13 +16,20 @@ const CUES = `https://media.example.com/en.srt?sig=${SECRET}`;
 const SPEECH = `https://media.example.com/fr.wav?sig=${SECRET}`;
 const CAPTIONS = `https://media.example.com/burnt.ass?sig=${SECRET}`;
 const FONT = `https://me:${SECRET}@media.example.com/font.ttf`;
+const OVERLAYS = [1, 2, 3].map((at) => `https://media.example.com/overlay-${at}.png?sig=${SECRET}`);
+const overlays = OVERLAYS.map((url) => ({ url }));
 const OUTPUTS = {
-  "mp4:240p": { path: "a.mp4", watermark: { url: LOGO } },
+  "mp4:240p": { path: "a.mp4", watermark: { url: LOGO }, overlays: [{ text: "a" }, overlays[0]] },
   "mp4:360p": { path: "b.mp4", watermark: { url: PLAIN }, audio: [{ from: 1 }, { url: SPEECH }] },
-  "jpg:320x": { path: "c.jpg", burn: { url: CAPTIONS, font: { url: FONT } } },
+  "jpg:320x": { path: "c.jpg", burn: { url: CAPTIONS, font: { url: FONT } }, overlays: overlays[1] },
   vtt: { path: "d.vtt", url: `${CUES}1` },
   mkv: { path: "e.mkv", subtitles: [{ from: 1 }, { url: `${CUES}2`, language: "en" }] },
-  httpstream: { hls: { path: "hls" }, variants: ["mp4:240p"], subtitles: [{ url: CUES, language: "en" }] },
+  httpstream: {
+    hls: { path: "hls" },
+    variants: ["mp4:240p"],
+    subtitles: [{ url: CUES, language: "en" }],
+    overlays: overlays[2],
+  },
 };
 
 const audioUrls = (spec: OutputSpec): string[] =>
@@ -32,6 +39,9 @@ function burnt(spec: OutputSpec): string[] {
   const font = burn?.style.font;
   return [burn?.url ?? [], font && "url" in font ? font.url : []].flat();
 }
+
+const overlaid = (spec: OutputSpec): string[] =>
+  spec.type === "text" ? [] : (spec.overlays ?? []).flatMap((overlay) => ("url" in overlay ? overlay.url : []));
 
 const textUrls = (spec: OutputSpec): string[] =>
   "subtitles" in spec && typeof spec.subtitles === "object" ? spec.subtitles.flatMap(({ url }) => url ?? []) : [];
@@ -49,14 +59,16 @@ it("stores secret URLs sealed, and sends them to the node that encodes", async (
     "outputs" in task
       ? task.outputs.flatMap((spec) =>
           spec.type === "httpstream"
-            ? textUrls(spec)
+            ? [...textUrls(spec), ...overlaid(spec)]
             : spec.type === "text"
               ? (spec.text.url ?? [])
-              : [spec.watermark?.url ?? [], audioUrls(spec), textUrls(spec), burnt(spec)].flat(),
+              : [spec.watermark?.url ?? [], audioUrls(spec), textUrls(spec), burnt(spec), overlaid(spec)].flat(),
         )
       : [],
   );
-  expect(addresses.sort()).toEqual([CUES, `${CUES}1`, `${CUES}2`, LOGO, PLAIN, SPEECH, CAPTIONS, FONT].sort());
+  expect(addresses.sort()).toEqual(
+    [CUES, `${CUES}1`, `${CUES}2`, LOGO, PLAIN, SPEECH, CAPTIONS, FONT, ...OVERLAYS].sort(),
+  );
   const stored = await runInDurableObject(job, (_, { storage }) => JSON.stringify([...storage.kv.list()]));
   expect(stored).toContain("media.example.com/logo.png");
   expect(stored).not.toContain(SECRET);

@@ -1,6 +1,7 @@
 // Draws overlays and watermarks into frames: images with `overlay`, text with libass, timecodes with `drawtext`.
-import type { Anchor, ImageOverlay, TimecodeOverlay } from "../../../job/overlays.ts";
+
 import type { Watermark } from "../../../job/output-spec.ts";
+import type { Anchor, ImageOverlay, TimecodeOverlay } from "../../../job/overlays.ts";
 import type { Filter, Overlay } from "../../command/filter-graph.ts";
 import { quoted } from "../../command/filter-text.ts";
 import { seconds } from "../../command/opening-arguments.ts";
