@@ -1,19 +1,20 @@
 // Fetches the captions and fonts that outputs draw, and writes the scripts for libass.
 import { copyFile, mkdir } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { AppError, type Failure, failureOf } from "#shared/errors.ts";
+import { AppError, failureOf } from "#shared/errors.ts";
 import type { BurnSpec, CaptionStyle } from "#shared/job/burn.ts";
 import { burnOf, type OutputSpec } from "#shared/job/output-spec.ts";
-import { textOverlays } from "#shared/job/overlays.ts";
+import { type TextOverlay, textOverlays } from "#shared/job/overlays.ts";
 import { overlayFailure } from "#shared/plan/filters/overlays/overlay-times.ts";
 import { chooseBurnt } from "#shared/plan/text/choose-texts.ts";
 import { textTracks } from "#shared/plan/text/text-tracks.ts";
 import { err, ok, type Result } from "#shared/result.ts";
 import type { FailedOutput } from "../outputs/check-output.ts";
 import type { AssScript } from "../text/ass/ass-script.ts";
-import { type Burns, type TrackBitmaps, textKey } from "../text/burn-in/burn-files.ts";
-import { captionScript } from "../text/burn-in/caption-script.ts";
+import type { Burns, TrackBitmaps } from "../text/burn-in/burn-files.ts";
+import { captionScript, overlayScript } from "../text/burn-in/caption-script.ts";
 import {
+  checkLetters,
   type FontFile,
   type Fonts,
   findFonts,
@@ -78,32 +79,29 @@ export async function prepareCaptions(work: CaptionsWork, deps: FontDeps): Promi
   }
   const texts = new Map<string, AssScript>();
   for (const { index, overlays } of overlaid) {
-    const failure = await prepareTexts(textOverlays(overlays), { index, texts, fontsFolder, packaged }, deps);
-    if (failure) failed.push({ output: index, failure });
+    for (const { at, overlay } of textOverlays(overlays)) {
+      const key = `${index}-${at}`;
+      const script = await overlaidText(key, at, overlay, { fontsFolder, packaged }, deps);
+      if (script.ok) texts.set(key, script.value);
+      else failed.push({ output: index, failure: script.error });
+    }
   }
   return { burns: { scripts, bitmaps, texts, fontsFolder }, failed, notes };
 }
 
-type TextWork = FontPlace & { readonly index: number; readonly texts: Map<string, AssScript> };
-
-/** Adds the scripts of overlaid texts to `texts`. Returns the failure of the first text that cannot be drawn. */
-async function prepareTexts(
-  overlays: ReturnType<typeof textOverlays>,
-  { index, texts, ...place }: TextWork,
+async function overlaidText(
+  key: string,
+  at: number,
+  overlay: TextOverlay,
+  place: FontPlace,
   deps: FontDeps,
-): Promise<Failure | null> {
-  for (const { at, overlay } of overlays) {
-    const font = overlay.font === null ? null : { name: overlay.font };
-    const fonts = await requestedFont({ name: `text-${textKey(index, at)}`, font, path: "" }, place, deps);
-    if (!fonts.ok) return fonts.error;
-    try {
-      texts.set(textKey(index, at), await isolated("overlayScript", [overlay, fonts.value], deps.signal));
-    } catch (error) {
-      if (!(error instanceof AppError) || error.code !== "subtitle_failed") throw error;
-      return overlayFailure(at, error.message);
-    }
-  }
-  return null;
+): Promise<Result<AssScript>> {
+  const font = overlay.font === null ? null : { name: overlay.font };
+  const fonts = await requestedFont({ name: `text-${key}`, font, path: "" }, place, deps);
+  if (!fonts.ok) return fonts;
+  const script = overlayScript(overlay, fonts.value.chosen);
+  const missing = await checkLetters(script, fonts.value.known).catch((error: AppError) => error);
+  return missing ? err(overlayFailure(at, missing.message)) : ok(script);
 }
 
 type Wanted = { readonly index: number; readonly burn: BurnSpec; readonly fonts: Fonts };

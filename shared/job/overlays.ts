@@ -2,10 +2,8 @@
 import * as z from "zod";
 import { FontName } from "./burn.ts";
 
-export const ANCHORS = [
-  ...(["topleft", "top", "topright", "left", "center", "right"] as const),
-  ...(["bottomleft", "bottom", "bottomright"] as const),
-] as const;
+const ROWS = ["topleft", "top", "topright", "left", "center", "right"] as const;
+export const ANCHORS = [...ROWS, "bottomleft", "bottom", "bottomright"] as const;
 export type Anchor = (typeof ANCHORS)[number];
 
 /** Value of `timecode` that stands for the timecode of the source. */

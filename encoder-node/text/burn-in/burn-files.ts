@@ -22,14 +22,11 @@ export type Burns = {
   readonly scripts: ReadonlyMap<number, AssScript>;
   /** By output. */
   readonly bitmaps: ReadonlyMap<number, TrackBitmaps>;
-  /** Texts of overlays, by `textKey`. The files of a run have their times. */
+  /** Texts of overlays, by output and position. The files of a run have their times. */
   readonly texts: ReadonlyMap<string, AssScript>;
   /** A folder of only font files. */
   readonly fontsFolder: string;
 };
-
-/** `at`: position among the overlays of the output. */
-export const textKey = (output: number, at: number): string => `${output}-${at}`;
 
 /**
  * Writes the captions and texts that the arguments name, and all fonts, into the folder of a run that has not started. An earlier
@@ -57,8 +54,8 @@ export async function placeBurnFiles(argv: readonly string[], burns: Burns, cwd:
     const events = shiftEvents(script.events, toHundredths(-fromMs));
     await writeText(join(cwd, name), assText({ ...script, events }, transfer), READABLE);
   }
-  for (const { name, output, at, startMs, endMs, transfer } of texts) {
-    const script = burns.texts.get(textKey(output, at));
+  for (const { name, key, startMs, endMs, transfer } of texts) {
+    const script = burns.texts.get(key);
     if (!script) throw new Error("A run draws a text that was not prepared");
     const events = script.events.map((event) => ({ ...event, startMs, endMs }));
     await writeText(join(cwd, name), assText({ ...script, events }, transfer), READABLE);

@@ -19,41 +19,40 @@ type Place = { readonly alignment: number; readonly margins: AssEvent["margins"]
 
 /** The script of cues. Without `keepsStyle`, their positions and colors do not count. */
 export function captionScript(cues: readonly Cue[], style: CaptionStyle, font: Font, keepsStyle: boolean): AssScript {
-  const events = cues.flatMap((cue): AssEvent[] => {
-    const place = keepsStyle ? placeOf(cue.settings, style, font.lineHeight) : null;
-    const text = assText(cue.text, keepsStyle);
-    const [startMs, endMs] = [toHundredths(cue.startMs), toHundredths(cue.endMs)];
-    if (text === "" || endMs <= startMs) return [];
-    const placed = place ? `{\\an${place.alignment}}${text}` : text;
-    return [{ layer: 0, startMs, endMs, style: DEFAULT_STYLE, margins: place?.margins ?? [0, 0, 0], text: placed }];
-  });
-  return scriptOf(captionStyle(style, font), events);
+  return {
+    width: UNITS,
+    height: UNITS,
+    wrapStyle: 0,
+    scalesBorders: true,
+    styles: [captionStyle(style, font)],
+    events: cues.flatMap((cue): AssEvent[] => {
+      const place = keepsStyle ? placeOf(cue.settings, style, font.lineHeight) : null;
+      const text = assText(cue.text, keepsStyle);
+      const [startMs, endMs] = [toHundredths(cue.startMs), toHundredths(cue.endMs)];
+      if (text === "" || endMs <= startMs) return [];
+      const placed = place ? `{\\an${place.alignment}}${text}` : text;
+      return [{ layer: 0, startMs, endMs, style: DEFAULT_STYLE, margins: place?.margins ?? [0, 0, 0], text: placed }];
+    }),
+  };
 }
-
-const scriptOf = (style: AssStyle, events: readonly AssEvent[]): AssScript => ({
-  width: UNITS,
-  height: UNITS,
-  wrapStyle: 0,
-  scalesBorders: true,
-  styles: [style],
-  events,
-});
 
 /** The script of an overlaid text. Its event gets the times of the frames when a run starts. */
 export function overlayScript(overlay: TextOverlay, font: Font): AssScript {
-  const { size, background, endMs, fadeMs, opacity } = overlay;
-  const faded = (color: Color): Color => ({ ...color, alpha: Math.round(255 - (255 - color.alpha) * opacity) });
-  const { colors, ...style } = captionStyle({ ...DEFAULT_LOOK, size, color: overlay.color, background }, font);
+  const { size, color, background, endMs, fadeMs, opacity } = overlay;
+  const look = { ...DEFAULT_LOOK, size, color, background };
+  const { colors, ...style } = captionStyle(look, font);
+  const faded = (of: Color): Color => ({ ...of, alpha: Math.round(255 - (255 - of.alpha) * opacity) });
+  const [primary, secondary, outline, box] = colors;
   // The box is larger than the text.
-  const inset = background === null ? 0 : size * 10 * BOX_PADDING;
-  const { alignment, x, y } = textPlace(overlay, inset);
+  const { alignment, x, y } = textPlace(overlay, background === null ? 0 : (size * UNITS * BOX_PADDING) / 100);
   const fade = fadeMs > 0 ? `\\fad(${fadeMs},${endMs === null ? 0 : fadeMs})` : "";
   const lines = overlay.text.split("\n").map((line) => literalText(line) || "\u00A0");
   const text = `{\\an${alignment}\\pos(${x},${y})${fade}}${lines.join(LINE_BREAK)}`;
-  const [primary, secondary, outline, box] = colors;
-  return scriptOf({ ...style, colors: [faded(primary), faded(secondary), faded(outline), faded(box)] }, [
-    { layer: 0, startMs: 0, endMs: 0, style: DEFAULT_STYLE, margins: [0, 0, 0], text },
-  ]);
+  return {
+    ...captionScript([], look, font, false),
+    styles: [{ ...style, colors: [faded(primary), faded(secondary), faded(outline), faded(box)] }],
+    events: [{ layer: 0, startMs: 0, endMs: 0, style: DEFAULT_STYLE, margins: [0, 0, 0], text }],
+  };
 }
 
 function captionStyle(style: CaptionStyle, { family, lineHeight }: Font): AssStyle {

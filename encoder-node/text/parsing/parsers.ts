@@ -3,7 +3,6 @@
 import * as z from "zod";
 import { AppError } from "#shared/errors.ts";
 import type { BurnSpec } from "#shared/job/burn.ts";
-import type { TextOverlay } from "#shared/job/overlays.ts";
 import { speechLanguage } from "#shared/job/speech.ts";
 import type { CaptionChannel } from "#shared/job/subtitles.ts";
 import { UNDETERMINED } from "#shared/media/languages.ts";
@@ -11,7 +10,7 @@ import { readBytes } from "../../run-files/open-file.ts";
 import { type AssScript, clippedAss, toHundredths } from "../ass/ass-script.ts";
 import { parseAss } from "../ass/parse-ass.ts";
 import { separateEvents, shiftEvents } from "../ass/separate-events.ts";
-import { captionScript, overlayScript } from "../burn-in/caption-script.ts";
+import { captionScript } from "../burn-in/caption-script.ts";
 import { checkLetters, type Fonts, familyIn } from "../burn-in/node-fonts.ts";
 import { captionPairs } from "../closed-captions/caption-pairs.ts";
 import { decodePairs } from "../closed-captions/decode-pairs.ts";
@@ -65,13 +64,6 @@ export const PARSERS = {
   async captionScript(file: ForeignFile, known: KnownText, burn: BurnSpec, fonts: Fonts): Promise<Script> {
     const script = scriptOf(await subtitleIn(file, known), burn, fonts);
     await checkLetters(script.script, fonts.known);
-    return script;
-  },
-
-  /** The script of an overlaid text. */
-  async overlayScript(overlay: TextOverlay, { chosen, known }: Fonts): Promise<AssScript> {
-    const script = overlayScript(overlay, chosen);
-    await checkLetters(script, known);
     return script;
   },
 

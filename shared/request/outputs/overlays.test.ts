@@ -7,7 +7,7 @@ const PLACED = { anchor: "bottomright", x: 2, y: 2, opacity: 1, startMs: 0, endM
 const IMAGE = { ...PLACED, url: LOGO, width: null, height: null };
 const TEXT = { ...PLACED, size: 5, color: "#ffffff", background: null, font: null };
 const overlaysOf = (overlays: unknown, format = "mp4"): unknown => {
-  const spec = specOf({ format, params: { overlays, ...(format === "httpstream" ? { hls: { path: "h" } } : {}) } });
+  const spec = specOf({ format, params: { overlays, ...(format === "httpstream" ? { hls: { path: "h" } } : {}) } }, 0);
   return spec.type === "text" ? null : spec.overlays;
 };
 

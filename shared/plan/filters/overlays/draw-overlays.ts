@@ -1,16 +1,16 @@
 // Draws overlays and watermarks into frames: images with `overlay`, text with libass, timecodes with `drawtext`.
 
 import type { Watermark } from "../../../job/output-spec.ts";
-import type { Anchor, ImageOverlay, TimecodeOverlay } from "../../../job/overlays.ts";
+import type { Anchor, ImageOverlay } from "../../../job/overlays.ts";
 import type { Filter, Overlay } from "../../command/filter-graph.ts";
 import { quoted } from "../../command/filter-text.ts";
 import { seconds } from "../../command/opening-arguments.ts";
 import type { Size } from "../../source/frame-size.ts";
-import { BITMAP_TIMES, type BurnTransfer, type Canvas, scriptFilter, transferOf } from "../burn-in.ts";
+import { BITMAP_TIMES, type Canvas, scriptFilter, transferOf } from "../burn-in.ts";
 import { imageOverlay } from "../overlay-image.ts";
 import type { DrawnOverlays, ShownTimes, TimedOverlay } from "./overlay-times.ts";
-import { acrossOf, downOf, textFile } from "./text-files.ts";
-import { BOX_SHARE, type FrameCount, timecodeFilter } from "./timecode.ts";
+import { acrossOf, downOf, pixelsOf, textFile } from "./text-files.ts";
+import { timecodeFilter } from "./timecode.ts";
 
 /** The filters that draw overlays into such frames. */
 export const overlayFilters = (drawn: DrawnOverlays, canvas: Canvas): Filter[] => [
@@ -28,12 +28,9 @@ const fadeTimes = ({ overlays }: DrawnOverlays): string[] =>
 
 function overlayFilter({ at, spec, times, count }: TimedOverlay, output: number, canvas: Canvas): Filter {
   if ("url" in spec) return imageFilter(spec, times, canvas);
-  if ("text" in spec) return scriptFilter(textFile({ output, at, times }, transferOf(canvas.tags)), canvas.pixelFormat);
-  if (!count) throw new Error("A timecode has no count");
-  return timecodeOf(spec, times, count, canvas);
+  if (count && "timecode" in spec) return timecodeFilter(spec, count, times, canvas);
+  return scriptFilter(textFile(`${output}-${at}`, times, transferOf(canvas.tags)), canvas.pixelFormat);
 }
-
-const pixelsOf = (percent: number, side: number): number => Math.round((percent / 100) * side);
 
 /** Options of `overlay`. `x` and `y` are in pixels. */
 function placeOf(anchor: Anchor, x: number, y: number): string {
@@ -135,33 +132,4 @@ export function watermarkOverlay({ url, position }: Watermark, canvas: Canvas): 
   const margin = 2 * Math.round((Math.min(width, height) * MARGIN_SHARE) / 2);
   const place = placeOf(position, margin, margin);
   return imageOverlay({ imageUrl: url, filters: STILL, scale: ownScale(canvas.size), place }, canvas);
-}
-
-/** Signal of the white of paper (tone-map.ts), of 255. */
-const WHITE: Readonly<Record<BurnTransfer, number>> = { sdr: 255, pq: 148, hlg: 191 };
-/** Limits of a text that is always shown, in seconds. */
-const ALWAYS = [-1_000_000, 100_000_000] as const;
-
-function timecodeOf(spec: TimecodeOverlay, times: ShownTimes, count: FrameCount, { size, tags }: Canvas): Filter {
-  const { anchor, opacity } = spec;
-  const { startMs, endMs, fadeMs, fromMs, toMs } = times;
-  const textSize = Math.max(1, pixelsOf(spec.size, size.height));
-  const border = Math.round(textSize * BOX_SHARE);
-  const placed = (share: number, pixels: number): readonly [number, number] => [
-    share,
-    share === 0 ? pixels + border : share === 1 ? -pixels - border : pixels,
-  ];
-  const [never, always] = ALWAYS;
-  const length = Math.max(1, fadeMs) / 1000;
-  return timecodeFilter({
-    count,
-    size: textSize,
-    white: WHITE[transferOf(tags)],
-    across: placed(acrossOf(anchor), pixelsOf(spec.x, size.width)),
-    down: placed(downOf(anchor), pixelsOf(spec.y, size.height)),
-    opacity,
-    shown: [fromMs === null ? never : fromMs / 1000, toMs === null ? always : toMs / 1000],
-    fadeIn: [fadeMs > 0 ? startMs / 1000 : never, length],
-    fadeOut: [fadeMs > 0 && endMs !== null ? endMs / 1000 : always, length],
-  });
 }

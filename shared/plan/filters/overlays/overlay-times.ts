@@ -1,11 +1,10 @@
 // The times at which overlays are shown, on the clock of the frames that they are drawn into.
 import type { Failure } from "../../../errors.ts";
-import { type OverlaySpec, SOURCE_TIMECODE } from "../../../job/overlays.ts";
+import { type OverlaySpec, SOURCE_TIMECODE, TIMECODE } from "../../../job/overlays.ts";
 import { err, ok, type Result } from "../../../result.ts";
 import type { VideoTrack } from "../../source/source-tracks.ts";
-import { type FrameCount, frameCountFrom } from "./timecode.ts";
 
-/** Frames of a constant rate; one of them is at `originMs`. */
+/** Frames of a constant rate, in frames per second; one of them is at `originMs`. */
 type Grid = { readonly fps: number; readonly originMs: number };
 
 /** The clock of the frames of an output. All times are in ms. */
@@ -68,9 +67,8 @@ export function drawnOverlays(
   for (const [at, spec] of overlays.entries()) {
     const times = timesOf(spec, clock);
     const count = "timecode" in spec ? countOf(spec.timecode, clock, track) : null;
-    const failure = typeof times === "string" ? times : typeof count === "string" ? count : null;
-    if (failure !== null) return err(overlayFailure(at, failure));
-    if (typeof times === "string" || typeof count === "string") continue;
+    if (typeof times === "string") return err(overlayFailure(at, times));
+    if (typeof count === "string") return err(overlayFailure(at, count));
     if (times.fromMs === null || times.toMs === null || times.fromMs < times.toMs)
       timed.push({ at, spec, times, count });
   }
@@ -127,4 +125,28 @@ function countOf(timecode: string, clock: FrameClock, { fps, constantRate, timec
   if (stated === null) return "the input states no timecode";
   if (!constantRate || fps === null) return "the frame rate of the input is not constant";
   return frameCountFrom(stated, fps, clock.sourceMs + startMs);
+}
+
+/** The number of a frame: `first`, and `fps` more for each second after `zeroMs`. */
+export type FrameCount = {
+  readonly fps: number;
+  readonly zeroMs: number;
+  readonly first: number;
+  readonly dropsFrames: boolean;
+};
+
+/** Drop-frame timecode (SMPTE ST 12-1) is for 29.97 and 59.94 frames per second. */
+const isDropRate = (fps: number): boolean => [30, 60].some((rate) => Math.abs(fps - rate / 1.001) < 0.001);
+
+/** The count from a timecode at `zeroMs`. Returns the reason if frames of this rate have no such timecode. */
+function frameCountFrom(timecode: string, fps: number, zeroMs: number): FrameCount | string {
+  const [, hours, minutes, seconds, separator, frames] = TIMECODE.exec(timecode) ?? [];
+  const rate = Math.round(fps);
+  const dropsFrames = separator === ";";
+  if (hours === undefined || Number(frames) >= rate) return `${timecode} is no timecode at ${rate} frames per second`;
+  if (dropsFrames && !isDropRate(fps)) return "drop-frame timecode is for 29.97 and 59.94 frames per second";
+  const minute = Number(hours) * 60 + Number(minutes);
+  const dropped = dropsFrames ? (rate / 15) * (minute - Math.trunc(minute / 10)) : 0;
+  const first = (minute * 60 + Number(seconds)) * rate + Number(frames) - dropped;
+  return { fps, zeroMs, first, dropsFrames };
 }

@@ -8,15 +8,7 @@ export const acrossOf = (anchor: Anchor): number => (anchor.endsWith("left") ? 0
 export const downOf = (anchor: Anchor): number =>
   anchor.startsWith("top") ? 0 : anchor.startsWith("bottom") ? 1 : 0.5;
 
-/** A file with the text of an overlay, shown at these times of the frames. */
-export type TextFile = {
-  readonly name: string;
-  readonly output: number;
-  readonly at: number;
-  readonly startMs: number;
-  readonly endMs: number;
-  readonly transfer: BurnTransfer;
-};
+export const pixelsOf = (percent: number, side: number): number => Math.round((percent / 100) * side);
 
 /** Later than any frame. */
 const NEVER_MS = 9_999_999_990;
@@ -24,29 +16,26 @@ const NEVER_MS = 9_999_999_990;
 /** Scripts count hundredths of a second: the last one before the first frame that has the text. */
 const hundredth = (ms: number): number => Math.max(0, 10 * Math.floor((ms + 0.001) / 10));
 
-type Shown = { readonly output: number; readonly at: number; readonly times: ShownTimes };
-
-export function textFile({ output, at, times }: Shown, transfer: BurnTransfer): string {
-  const { fromMs, toMs, slackMs } = times;
-  const [from, to] = [hundredth((fromMs ?? 0) + slackMs), toMs === null ? NEVER_MS : hundredth(toMs + slackMs)];
-  return `${["text", output, at, fromMs === null ? 0 : from, to, ...(transfer === "sdr" ? [] : [transfer])].join("-")}.ass`;
+/** The name of the file of a text, with its times, such as `text-0-2-1000-5000-pq.ass`. */
+export function textFile(key: string, { fromMs, toMs, slackMs }: ShownTimes, transfer: BurnTransfer): string {
+  const from = fromMs === null ? 0 : hundredth(fromMs + slackMs);
+  const to = toMs === null ? NEVER_MS : hundredth(toMs + slackMs);
+  return `${["text", key, from, to, ...(transfer === "sdr" ? [] : [transfer])].join("-")}.ass`;
 }
 
-const TEXT_FILES = /\btext-(\d{1,5})-(\d)-(\d{1,10})-(\d{1,10})(?:-(pq|hlg))?\.ass\b/g;
+const TEXT_FILES = /\btext-(\d{1,5}-\d)-(\d{1,10})-(\d{1,10})(?:-(pq|hlg))?\.ass\b/g;
 
-/** The files of texts that these arguments name, each once. */
-export function textFilesIn(argv: readonly string[]): TextFile[] {
-  const names = argv.flatMap((argument) => [...argument.matchAll(TEXT_FILES)]);
-  const files = names.map(([name, output, at, startMs, endMs, transfer]): TextFile => {
-    const known = BURN_TRANSFERS.find((candidate) => candidate === transfer) ?? "sdr";
-    const [whose, position, from, to] = [output, at, startMs, endMs].map(Number);
-    return { name, output: whose ?? 0, at: position ?? 0, startMs: from ?? 0, endMs: to ?? 0, transfer: known };
-  });
-  return [...new Map(files.map((file) => [file.name, file])).values()];
-}
+/** The files of texts that these arguments name. `key`: the output, and the position among its overlays. */
+export const textFilesIn = (argv: readonly string[]) =>
+  [...argv.join("\n").matchAll(TEXT_FILES)].map(([name, key = "", startMs, endMs, transfer]) => ({
+    name,
+    key,
+    startMs: Number(startMs),
+    endMs: Number(endMs),
+    transfer: BURN_TRANSFERS.find((candidate) => candidate === transfer) ?? "sdr",
+  }));
 
-/** Placement of a text in a script, whose lengths are thousandths of the frame's sides. */
-/** `inset`: pixels of a frame of 1000×1000 that are kept free around the text. */
+/** Placement of a text in a script, whose lengths are thousandths of the frame's sides. `inset`: space around the text. */
 export function textPlace({ anchor, x, y }: TextOverlay, inset: number) {
   const [across, down] = [acrossOf(anchor), downOf(anchor)];
   const placed = (share: number, percent: number): number =>
