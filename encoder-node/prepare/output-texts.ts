@@ -7,13 +7,12 @@ import { err, ok, type Result } from "#shared/result.ts";
 import type { FailedOutput } from "../outputs/check-output.ts";
 import { type SubtitleFile, textIn } from "../text/subtitle-cues.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
-import type { TaskSource } from "../workspace/task-source.ts";
 import { fetchSubtitles, type TrackFile, usable } from "./fetch-subtitles.ts";
-import { type PackedTexts, packTexts, withCues, writtenAs } from "./pack-texts.ts";
+import { type PackedTexts, packTexts, type TextSource, withCues, writtenAs } from "./pack-texts.ts";
 import type { SourceTexts } from "./read-texts.ts";
 
 /** The files get into the folder of the source. */
-type TextsWork = TaskSource & { readonly outputs: readonly OutputSpec[]; readonly texts: SourceTexts };
+type TextsWork = TextSource & { readonly outputs: readonly OutputSpec[]; readonly texts: SourceTexts };
 
 /** By output: sentences for the client about text that the output lacks. */
 export type Notes = Map<number, string>;

@@ -29,11 +29,14 @@ import type { TaskSource } from "../workspace/task-source.ts";
 /** A file with text tracks, and their traits in order. */
 export type PackedTexts = { readonly path: string; readonly traits: readonly SubtitleTraits[] };
 
+/** `isJoined`: no run trims the text, because it is joined with tracks that are trimmed already. */
+export type TextSource = TaskSource & { readonly isJoined?: boolean };
+
 /** The files with text in the part of the source that the output shows. `notes`: sentences about the other files. */
 export async function withCues(
   spec: OutputSpec,
   files: readonly SubtitleFile[],
-  source: TaskSource,
+  source: TextSource,
   signal: AbortSignal,
 ): Promise<{ readonly files: readonly SubtitleFile[]; readonly notes: readonly string[] }> {
   const part = spec.type === "text" && !spec.clip ? WHOLE : partOf(spec, source);
@@ -57,12 +60,12 @@ export async function withCues(
 
 const WHOLE: ShownPart = { fromMs: 0, toMs: Number.POSITIVE_INFINITY, leadMs: 0 };
 
-function partOf(spec: OutputSpec, { probe, tracks }: TaskSource): ShownPart {
+function partOf(spec: OutputSpec, { probe, tracks, isJoined = false }: TextSource): ShownPart {
   const trim = trimOfTexts(spec, tracks);
   const { durationMs } = sourceFacts(probe);
   const toMs = Math.min(durationMs ?? Number.POSITIVE_INFINITY, trim.endMs ?? Number.POSITIVE_INFINITY);
   // ffmpeg trims the text of files from the time at which it starts to read, and drops cues that start earlier.
-  const leadMs = spec.type === "video" ? Math.ceil(trim.startMs - trim.seekMs) : 0;
+  const leadMs = spec.type === "video" && !isJoined ? Math.ceil(trim.startMs - trim.seekMs) : 0;
   return { fromMs: trim.startMs, toMs, leadMs };
 }
 
@@ -86,7 +89,7 @@ const clippedScript = (
 export async function packTexts(
   spec: VideoOutput,
   texts: readonly SubtitleFile[],
-  source: TaskSource,
+  source: TextSource,
   deps: RunDeps,
 ): Promise<PackedTexts> {
   const files = await RunFiles.create(source.folder);

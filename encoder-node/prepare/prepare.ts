@@ -80,7 +80,10 @@ async function attachFiles(measures: readonly Measure[], work: PrepareWork, deps
   const outputsFor = (measure: Measure): readonly OutputSpec[] => (measures.includes(measure) ? outputs : []);
   const texts = work.texts ?? (await sourceTexts(outputsFor("texts"), work, deps));
   const watermarks = await fetchWatermarks(outputsFor("watermarks"), folder, fetching);
-  const text = await outputTextFiles({ ...work, texts, outputs: outputsFor("texts") }, deps);
+  const text = await outputTextFiles(
+    { ...work, texts, isJoined: work.texts !== undefined, outputs: outputsFor("texts") },
+    deps,
+  );
   const audio = await fetchAudio(outputsFor("audio"), folder, fetching);
   const captions = await prepareCaptions({ ...work, texts, outputs: outputsFor("captions") }, deps);
   for (const [output, note] of captions.notes) addNotes(text.notes, output, [note]);

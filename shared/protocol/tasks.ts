@@ -1,6 +1,7 @@
 // Tasks: the units of a job's work that the control plane assigns to nodes.
 import * as z from "zod";
 import { isJobId } from "../ids.ts";
+import { Clip } from "../job/clip.ts";
 import { OutputSpec } from "../job/output-spec.ts";
 import { MediaProbe } from "../media/media-probe.ts";
 import { TraceContext } from "../network/trace-context.ts";
@@ -42,13 +43,13 @@ export const Task = z.discriminatedUnion("kind", [
   /**
    * Fetch the source and probe it. With `chunking`, also find the possible split points and copy the source to the
    * scratch bucket. The copy is not needed if `readOrigin` allows nodes to read the source in place and its host
-   * supports range requests. `onlyProbe`: no task follows, so the node need not fetch the whole source if its header is
+   * supports range requests. `clip`: only this part is split. `onlyProbe`: no task follows, so the node need not fetch the whole source if its header is
    * enough. `storesAt`: the `folder://` URL of an output, where the node checks that it can store files.
    */
   z.object({
     kind: z.literal("inspect"),
     ...locatedSource,
-    chunking: z.object({ readOrigin: z.boolean() }).nullable(),
+    chunking: z.object({ readOrigin: z.boolean(), clip: Clip.exactOptional() }).nullable(),
     onlyProbe: z.boolean().exactOptional(),
     storesAt: z.string().exactOptional(),
   }),

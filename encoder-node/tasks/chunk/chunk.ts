@@ -25,7 +25,7 @@ export function chunk(task: TaskOf<"chunk">, deps: TaskDeps): Promise<TaskResult
     const texts = await storedTexts(task.texts ?? [], source.folder, rangedDeps);
     deps.progress("encoding", 0);
     const startedAt = Date.now();
-    const work = { ...source, outputs, texts, range: rangeOf(task.chunk, source), onEnded: failOnFailedOutput };
+    const work = { ...source, outputs, texts, range: rangeOf(task, source), onEnded: failOnFailedOutput };
     const prepared = await prepare(["watermarks", "captions", "targets"], work, rangedDeps);
     const request = { ...prepared, chunk: span };
     const { tracks, encoder } = await encodeChunk(request, task.encoder, rangedDeps);
@@ -41,12 +41,14 @@ export function chunk(task: TaskOf<"chunk">, deps: TaskDeps): Promise<TaskResult
 
 /** The time of a chunk in its source. Each chunk has the rate factors that its own frames need. */
 function rangeOf(
-  { from, to }: TaskOf<"chunk">["chunk"],
+  { chunk: { from, to }, outputs }: TaskOf<"chunk">,
   { probe, tracks }: TaskSource,
 ): { fromMs: number; toMs: number } {
   const originUs = ptsOriginUs(probe);
-  const fromMs = from ? (from.splitUs + originUs) / 1000 : 0;
-  return { fromMs, toMs: to ? (to.splitUs + originUs) / 1000 : (tracks.video?.endMs ?? fromMs) };
+  const clip = outputs[0]?.clip;
+  const fromMs = from ? (from.splitUs + originUs) / 1000 : (clip?.startMs ?? 0);
+  const endMs = Math.min(tracks.video?.endMs ?? fromMs, clip?.endMs ?? Number.POSITIVE_INFINITY);
+  return { fromMs, toMs: to ? (to.splitUs + originUs) / 1000 : endMs };
 }
 
 /** The source, and the outputs to encode. */

@@ -1,6 +1,7 @@
 // Decides if and where a source can be split into chunks, and where the nodes that encode the chunks read the source.
 import { stat } from "node:fs/promises";
 import { AppError } from "#shared/errors.ts";
+import type { Clip } from "#shared/job/clip.ts";
 import { messageOf } from "#shared/log.ts";
 import { MAX_SPLIT_POINTS, type PackedSplitPoints, packSplitPoints } from "#shared/media/frame-index.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
@@ -40,7 +41,7 @@ export async function findSplitPoints(
   deps: TaskDeps,
 ): Promise<Chunking> {
   try {
-    const { splitPoints, ...facts } = await readChunkableSource(source, deps);
+    const { splitPoints, ...facts } = await readChunkableSource(source, task.chunking?.clip, deps);
     const packed = packSplitPoints(splitPoints);
     if (isTooLong(packed, source.probe) || !isReportable({ ...facts, splitPoints: packed })) {
       throw notChunkable("it is too long, or its metadata is too large");
@@ -72,7 +73,11 @@ export const isTooLong = (splitPoints: PackedSplitPoints, probe: MediaProbe): bo
 
 const notChunkable = (reason: string): Error => new Error(`The video cannot be split into chunks, because ${reason}.`);
 
-async function readChunkableSource({ probe, ...source }: InspectedSource, deps: TaskDeps): Promise<ChunkableSource> {
+async function readChunkableSource(
+  { probe, ...source }: InspectedSource,
+  clip: Clip | undefined,
+  deps: TaskDeps,
+): Promise<ChunkableSource> {
   const { ffprobe, signal } = deps;
   const local = { path: source.path, isOutline: source.isOutline };
   const track = chooseTracks(probe).video;
@@ -82,7 +87,7 @@ async function readChunkableSource({ probe, ...source }: InspectedSource, deps: 
     deps.trace.step("probe", () => readFrameIndex(ffprobe, local, track.streamIndex, signal)),
   );
   if (!reading.ok) throw notChunkable(reading.error);
-  const chunkable = chunkableSource(reading.value, probe);
+  const chunkable = chunkableSource(reading.value, probe, clip);
   if (chunkable.endUs - chunkable.startUs <= MIN_CHUNKED_MS * 1000) {
     throw notChunkable(`it is not longer than ${MIN_CHUNKED_MS / 1000} s`);
   }

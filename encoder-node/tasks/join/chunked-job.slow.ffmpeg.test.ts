@@ -1,6 +1,7 @@
 // Chunked jobs from the source to the outputs, compared with the same outputs encoded in one run.
 import { execFile } from "node:child_process";
-import { mkdtemp, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, writeFile } from "node:fs/promises";
+import type { Socket } from "node:net";
 import { join as pathOf } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -10,13 +11,17 @@ import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
 import { probeFile } from "../../source/probe/probe.ts";
 import {
   type ChunkTestBed,
+  chunkTasks,
   encodeInChunks,
   encodeWhole,
   type Outputs,
   openChunkTestBed,
 } from "../../testing/jobs/chunked-jobs.ts";
+import { makeClip } from "../../testing/plan-runs.ts";
 import { sendRange, serve } from "../../testing/range-server.ts";
 import { tools } from "../../testing/task-deps.ts";
+import { encodeAudio } from "../audio.ts";
+import { chunk } from "../chunk/chunk.ts";
 
 let testBed: ChunkTestBed;
 beforeAll(async () => {
@@ -25,6 +30,34 @@ beforeAll(async () => {
 afterAll(() => testBed.close());
 
 const run = promisify(execFile);
+
+it("reads no more than a clip and 30 s of a large source that is read by ranges", async () => {
+  const noise = "-f lavfi -i testsrc2=s=320x180:r=25:d=60,noise=alls=60:allf=t -f lavfi -i sine=d=60:r=48000";
+  await makeClip(testBed.folder, "minute.mp4", `${noise} -c:v libx264 -preset ultrafast -qp 24 -g 50 -c:a aac`);
+  const minute = pathOf(testBed.folder, "minute.mp4");
+  await makeClip(testBed.folder, "large.mp4", `-stream_loop 9 -i ${minute} -c copy -movflags +faststart`);
+  const bytes = await readFile(pathOf(testBed.folder, "large.mp4"));
+  expect(bytes.length).toBeGreaterThan(200_000_000);
+  const sockets = new Set<Socket>();
+  const server = await serve((request, response) => {
+    sockets.add(request.socket);
+    sendRange(bytes, request, response);
+  });
+  const sent = (): number => [...sockets].reduce((sum, { bytesWritten }) => sum + bytesWritten, 0);
+  const clip = { startMs: 302_000, endMs: 367_000 };
+  const outputs = ["mp4:64x36", "mkv:64x36_15fps"].map((format, index) => specOf({ format, clip }, index));
+  const { job, ranged, chunks } = await chunkTasks({ ...testBed, origin: server.origin }, "large.mp4", outputs, true);
+  expect(ranged.source.from).toBe("origin");
+  const inspected = sent();
+  const { depsOf } = testBed.node;
+  for (const task of chunks) await chunk(task, depsOf(`${job}.chunk-${task.chunk.index}.1`, task, testBed.bucket));
+  const task = { kind: "audio" as const, ...ranged };
+  await encodeAudio(task, depsOf(`${job}.audio.1`, task, testBed.bucket));
+  const seconds = (count: number): number => (600 * count) / bytes.length;
+  expect(seconds(inspected)).toBeLessThan(30);
+  expect(seconds(sent() - inspected)).toBeGreaterThan(65);
+  expect(seconds(sent() - inspected)).toBeLessThan(65 + 30);
+});
 
 /** All decoded frames of an audio track of a stored file, with their times. */
 async function decoded(bytes: Buffer | undefined, at: number): Promise<string> {

@@ -80,8 +80,7 @@ export async function joinTracks(work: TracksWork, deps: TaskDeps): Promise<Join
     checkFrames(stored, planned, facts);
     chunks.push({ planned, facts });
     if (!measured.has(planned.output)) return;
-    const beginsMs = (planned.firstUs - (task.chunks[0]?.range.startUs ?? 0)) / 1000;
-    const quality = await readChunkQuality(path, planned.track, beginsMs);
+    const quality = await readChunkQuality(path, planned.track, planned.sinceStart * 1000);
     if (quality) qualities.set(planned.output, [...(qualities.get(planned.output) ?? []), quality]);
   };
   /** Files that are not joined have their planned names already. */

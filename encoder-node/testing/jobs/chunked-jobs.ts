@@ -128,9 +128,17 @@ export type Chunked = {
 };
 
 /** The tasks of a job's chunks, as the control plane makes them. */
-export async function chunkTasks(testBed: ChunkTestBed, clip: string, outputs: OutputSpec[]): Promise<Chunked> {
+export async function chunkTasks(
+  testBed: ChunkTestBed,
+  clip: string,
+  outputs: OutputSpec[],
+  readOrigin = false,
+): Promise<Chunked> {
   const job = newJob();
-  const { probe, chunking } = await inspected(testBed, clip, leaseOf(job, "inspect"), { readOrigin: false });
+  const { probe, chunking } = await inspected(testBed, clip, leaseOf(job, "inspect"), {
+    readOrigin,
+    ...(outputs[0]?.clip ? { clip: outputs[0].clip } : {}),
+  });
   if (!chunking?.ok) throw new Error(chunking?.reason);
   const source = { ...chunking, splitPoints: unpackSplitPoints(chunking.splitPoints) };
   const chosen = chooseSplitPoints(source, { segmentMs: chunkGridMs(outputs) ?? 0, slots: 2, audioMs: 0 });

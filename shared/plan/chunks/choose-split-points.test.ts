@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { MAX_SPLIT_POINTS } from "../../media/frame-index.ts";
+import type { Clip } from "../../job/clip.ts";
+import { MAX_SPLIT_POINTS, packSplitPoints } from "../../media/frame-index.ts";
+import { isReportable } from "../../protocol/chunks.ts";
 import { evenly, frameIndexOf, probeOf } from "../../testing/frame-indexes.ts";
 import { chooseSplitPoints } from "./choose-split-points.ts";
 import { chunkableSource, gridLineMs } from "./chunkable-source.ts";
@@ -47,6 +49,33 @@ describe("exact split points are", () => {
     const timed = streams.map((stream, at) => ({ ...stream, start_time: starts[at] }));
     const source = chunkableSource(frameIndexOf(evenly(25, 10, 0.46)), { ...probeOf("25/1", format), streams: timed });
     expect([source.startUs, source.endUs, source.splitPoints[0]?.frameUs]).toEqual([50_000, 10_050_000, 2_050_000]);
+  });
+});
+
+describe("a clip", () => {
+  const ROWS: [clip: Clip, rate: string, times: number[], frames: [startUs: number, endUs: number, count: number]][] = [
+    [{ startMs: 3010, endMs: null }, "25/1", evenly(25, 10), [3_040_000, 10_000_000, 174]],
+    // A millisecond before a frame may be the rounded time of the frame.
+    [{ startMs: 3001, endMs: 7001 }, "25/1", evenly(25, 10), [3_000_000, 7_000_000, 100]],
+    [{ startMs: 3000, endMs: 7002 }, "25/1", evenly(25, 10), [3_000_000, 7_040_000, 101]],
+    // 7.02 s is shown as 7.04 s: no longer in the clip.
+    [{ startMs: 3000, endMs: 7030 }, "25/1", [...evenly(25, 7), ...evenly(25, 3, 7.02)], [3_000_000, 7_020_000, 100]],
+    [{ startMs: 0, endMs: 7002 }, "25/1", evenly(25, 10), [0, 7_040_000, 176]],
+    [{ startMs: 3001, endMs: 9039 }, "varying", evenly(25, 10), [3_040_000, 9_040_000, 150]],
+    [{ startMs: 3001, endMs: 9961 }, "varying", evenly(25, 10), [3_040_000, 10_000_000, 174]],
+  ];
+
+  test.each(ROWS)("%j of %s fps has its own frames and split points", (clip, rate, times, frames) => {
+    const source = chunkableSource(frameIndexOf(times), probeOf(rate, { duration: "10" }), clip);
+    expect([source.startUs, source.endUs, source.frames]).toEqual(frames);
+    const [point] = source.splitPoints;
+    expect([point?.index, (point?.frameUs ?? 0) - source.startUs, point?.bytes]).toEqual([50, 2_000_000, 5000]);
+    expect(isReportable({ ...source, splitPoints: packSplitPoints(source.splitPoints) })).toBe(true);
+  });
+
+  test.each([20_000, 1_000_000])("that starts at %s ms, after the input, cannot be split", (startMs) => {
+    const source = chunkableSource(frameIndexOf(evenly(25, 10)), probeOf("25/1"), { startMs, endMs: null });
+    expect(source).toMatchObject({ frames: 0, splitPoints: [] });
   });
 });
 

@@ -3,6 +3,8 @@ import { ROUNDING_SECONDS } from "../../media/frame-index.ts";
 import type { ChunkSpan } from "../../protocol/chunks.ts";
 import { seconds } from "../command/opening-arguments.ts";
 import type { FrameTiming } from "../filters/frame-timing.ts";
+import type { VideoTrack } from "../source/source-tracks.ts";
+import type { Trim } from "../source/trim.ts";
 import { gridLineMs } from "./chunkable-source.ts";
 import { slotOfFirst } from "./frame-slots.ts";
 
@@ -21,14 +23,17 @@ export type ChunkVideo = {
   readonly trim: readonly string[];
   /** Time from the output's first frame to the chunk's first frame, in seconds. */
   readonly sinceStart: number;
-  /** Time of the chunk's first frame, in µs on the source's timeline. */
+  /** Time of the chunk's first frame, in µs of the output. */
   readonly firstUs: number;
   /** Null for the last chunk of an output with another frame rate than the source. */
   readonly frames: number | null;
 };
 
-export const chunkVideo = (video: VideoSpan, timing: FrameTiming): ChunkVideo =>
-  timing.filters.length === 0 ? sourceFrames(video) : convertedFrames(video.span, timing);
+/** Start of what the output shows, and of its source's video. In ms on the source's timeline. */
+type Starts = { readonly trim: Pick<Trim, "startMs" | "endMs">; readonly track: Pick<VideoTrack, "startMs"> };
+
+export const chunkVideo = (video: VideoSpan, timing: FrameTiming, starts: Starts): ChunkVideo =>
+  timing.filters.length === 0 ? sourceFrames(video, starts) : convertedFrames(video.span, timing, starts);
 
 type SplitPoint = NonNullable<ChunkSpan["from"]>;
 
@@ -39,9 +44,12 @@ type SplitPoint = NonNullable<ChunkSpan["from"]>;
  */
 const between = ({ splitUs, frameUs }: SplitPoint): string => seconds((splitUs + frameUs) / 2000);
 
-function sourceFrames({ span, slotFps }: VideoSpan): ChunkVideo {
+function sourceFrames({ span, slotFps }: VideoSpan, { trim }: Starts): ChunkVideo {
   const { from, to, startUs, frames } = span;
-  const visibleAt = (us: number): number => (slotFps === null ? us / 1e6 : slotOfFirst(us / 1e6, slotFps) / slotFps);
+  const visibleAt = (us: number): number => {
+    const seconds = (us - trim.startMs * 1000) / 1e6;
+    return slotFps === null ? seconds : slotOfFirst(seconds, slotFps) / slotFps;
+  };
   const first = visibleAt(from?.frameUs ?? startUs);
   return {
     timing: [],
@@ -60,21 +68,26 @@ const NO_FRAMES = 1e-6;
  * first frame at or after its line of the keyframe grid. Grid lines are at multiples, counted from the output's own
  * first frame.
  */
-function convertedFrames(span: ChunkSpan, { filters, fps }: FrameTiming): ChunkVideo {
+function convertedFrames(span: ChunkSpan, { filters, fps }: FrameTiming, { trim, track }: Starts): ChunkVideo {
   const { from, to } = span;
   const startsAtZero = filters.some((filter) => filter.endsWith(START_AT_ZERO));
   // To the nearest frame, halves up: av_rescale_q_rnd with AV_ROUND_NEAR_INF.
-  const first = startsAtZero ? 0 : Math.floor((span.startUs / 1e6) * fps + 0.5 + NO_FRAMES);
+  const firstOfSource = startsAtZero ? 0 : Math.floor((span.startUs / 1e6) * fps + 0.5 + NO_FRAMES);
+  const startFrame = (trim.startMs / 1000) * fps;
+  const isClipped = trim.startMs > 0 && (startsAtZero || trim.startMs > track.startMs);
+  const first = isClipped ? Math.ceil(startFrame - NO_FRAMES) : firstOfSource;
   const frameAt = (point: SplitPoint): number =>
     first + Math.ceil((gridLineMs(span, point) / 1000 - ROUNDING_SECONDS) * fps - NO_FRAMES);
   const begin = from ? frameAt(from) : first;
-  const end = to && frameAt(to);
+  // `-t` counts whole frames of the filter.
+  const last = trim.endMs === null ? null : first + Math.round(((trim.endMs - trim.startMs) / 1000) * fps);
+  const end = to ? frameAt(to) : last;
   return {
     timing: from ? filters.map((filter) => filter.replace(START_AT_ZERO, "")) : filters,
-    trim: trimFilter(from && `start_pts=${begin}`, end === null ? null : `end_pts=${end}`),
+    trim: trimFilter(from || isClipped ? `start_pts=${begin}` : null, end === null ? null : `end_pts=${end}`),
     sinceStart: (begin - first) / fps,
-    firstUs: Math.round((begin / fps) * 1e6),
-    frames: end === null ? null : end - begin,
+    firstUs: Math.round((Math.round(begin - startFrame) / fps) * 1e6),
+    frames: to && end !== null ? end - begin : null,
   };
 }
 

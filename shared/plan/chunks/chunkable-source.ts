@@ -1,5 +1,6 @@
 // Describes a source that may be split into chunks. The description is small enough to send to the control plane.
 
+import type { Clip } from "../../job/clip.ts";
 import type { OutputSpec } from "../../job/output-spec.ts";
 import { INDEXED_DEMUXERS } from "../../media/demuxers.ts";
 import {
@@ -12,6 +13,8 @@ import {
 } from "../../media/frame-index.ts";
 import type { MediaProbe } from "../../media/media-probe.ts";
 import { ptsOriginUs } from "../source/pts-origin.ts";
+import { chooseTracks } from "../source/source-tracks.ts";
+import { ownTrim } from "../source/trim.ts";
 import { isUnsure, slotOfFirst, slotRate, slotsOfAll } from "./frame-slots.ts";
 
 export type ChunkableSource = {
@@ -32,6 +35,9 @@ export const SPLIT_GRID_MS = 2000;
 /** A frame this near to the start of a grid cell clearly belongs to neither cell. In seconds. */
 const UNSURE_SECONDS = 0.00001;
 
+/** Times that differ by less are the same, in seconds. */
+const SAME_TIME_SECONDS = 1e-6;
+
 /** Distance from the first frame to the grid line of a split point. */
 export const gridLineMs = (
   { startUs }: Pick<ChunkableSource, "startUs">,
@@ -39,19 +45,31 @@ export const gridLineMs = (
 ): number => Math.floor((frameUs - startUs + ROUNDING_SECONDS * 1e6) / (SPLIT_GRID_MS * 1000)) * SPLIT_GRID_MS;
 
 /**
- * Returns the source with only its exact split points. A run that starts at an exact split point gives each frame the
+ * Returns the source, or a clip of it, with only its exact split points. A run that starts at an exact split point gives each frame the
  * same time as a run over the whole source. The first frame is also a keyframe in that run.
  */
-export function chunkableSource(frameIndex: FrameIndex, probe: MediaProbe): ChunkableSource {
+export function chunkableSource(all: FrameIndex, probe: MediaProbe, clip?: Clip): ChunkableSource {
   const originUs = ptsOriginUs(probe);
-  const seconds = Float64Array.from(frameIndex.ticks, (ticks) => (ticksToUs(frameIndex, ticks) - originUs) / 1e6);
+  const { startMs, endMs } = ownTrim(clip, chooseTracks(probe));
+  const secondsOf = (ticks: number): number => (ticksToUs(all, ticks) - originUs) / 1e6;
+  const fps = slotRate(probe);
+  const sinceStart = (ticks: number): number => secondsOf(ticks) - startMs / 1000;
+  // ffmpeg ends an output by the times that its encoder gets.
+  const shownAt = (ticks: number): number =>
+    fps === null ? sinceStart(ticks) : slotOfFirst(sinceStart(ticks), fps) / fps + SAME_TIME_SECONDS;
+  const part = framesBetween(
+    all,
+    startMs === 0 ? () => true : (ticks) => sinceStart(ticks) >= 0,
+    endMs === null ? () => false : (ticks) => shownAt(ticks) >= (endMs - startMs) / 1000,
+  );
+  const seconds = Float64Array.from(part.ticks, sinceStart);
   return {
-    frames: frameIndex.ticks.length,
-    startUs: Math.round((seconds[0] ?? 0) * 1e6),
-    endUs: Math.round(ticksToUs(frameIndex, frameIndex.endTicks) - originUs),
-    bytes: frameIndex.bytes.reduce((sum, size) => sum + size, 0),
-    longestGopMs: longestGopMs(frameIndex),
-    splitPoints: exactSplitPoints(frameIndex, seconds, slotRate(probe)).map((point) => ({
+    frames: part.ticks.length,
+    startUs: Math.round(secondsOf(part.ticks[0] ?? 0) * 1e6),
+    endUs: Math.round(ticksToUs(all, part.endTicks) - originUs),
+    bytes: part.bytes.reduce((sum, size) => sum + size, 0),
+    longestGopMs: longestGopMs(all),
+    splitPoints: exactSplitPoints(part, seconds, fps).map((point) => ({
       ...point,
       splitUs: point.splitUs - originUs,
       frameUs: point.frameUs - originUs,
@@ -59,7 +77,28 @@ export function chunkableSource(frameIndex: FrameIndex, probe: MediaProbe): Chun
   };
 }
 
-/** Split points that are exact. `seconds`: times of all frames. `fps`: their constant rate, or null. */
+/** The frames from a start to before an end. Their first frame counts as a keyframe. */
+function framesBetween(
+  all: FrameIndex,
+  hasStarted: (ticks: number) => boolean,
+  hasEnded: (ticks: number) => boolean,
+): FrameIndex {
+  const countUntil = (isReached: (ticks: number) => boolean): number => {
+    const at = all.ticks.findIndex(isReached);
+    return at < 0 ? all.ticks.length : at;
+  };
+  const [from, to] = [countUntil(hasStarted), countUntil(hasEnded)];
+  const keyframes = all.keyframes.filter((index) => index > from && index < to).map((index) => index - from);
+  return {
+    ...all,
+    ticks: all.ticks.subarray(from, to),
+    bytes: all.bytes.subarray(from, to),
+    keyframes: Uint32Array.from([0, ...keyframes]),
+    endTicks: all.ticks[to] ?? all.endTicks,
+  };
+}
+
+/** Split points that are exact. `seconds`: times of all frames since the start of the output. `fps`: their constant rate, or null. */
 function exactSplitPoints(frameIndex: FrameIndex, seconds: Float64Array, fps: number | null): PossibleSplitPoint[] {
   const timestamps = fps === null ? seconds : shownTimes(seconds, fps);
   if (timestamps === null) return [];

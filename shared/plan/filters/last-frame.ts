@@ -47,7 +47,7 @@ export type HoldOptions = {
 
 /** Returns the options that hold the last frame. Empty for a constant rate, which needs nothing. */
 export function holdLastFrame({ lastFrame }: VideoTrack, trim: Trim, options: HoldOptions): HeldFrame {
-  if (!lastFrame) return NOT_HELD;
+  if (!lastFrame || (trim.endMs !== null && trim.endMs <= lastFrame.startMs)) return NOT_HELD;
   const { codec, container, isStream, isLast, timing } = options;
   const { startMs } = lastFrame;
   const endMs = Math.min(lastFrame.endMs, trim.endMs ?? Number.POSITIVE_INFINITY);

@@ -57,8 +57,11 @@ export type StreamPartsRequest = {
   readonly spec: HttpStreamOutput;
   readonly source: SourceTracks;
   readonly capabilities: FfmpegCapabilities;
-  /** Plans tracks that are joined with chunks: in fragmented MP4 only, in files named like the joined tracks. */
-  readonly chunked?: boolean;
+  /**
+   * Plans tracks that are joined with chunks: in fragmented MP4 only, in files named like the joined tracks. The times
+   * of what is read start at `seekMs` on the source's timeline.
+   */
+  readonly chunked?: { readonly seekMs: number };
   /** Chunk whose video is planned, with `chunked`. */
   readonly span?: VideoSpan;
 };
@@ -75,7 +78,7 @@ export function planStreamParts(request: StreamPartsRequest): Result<StreamParts
   if (chosen.variants.length === 0) {
     return err(sourceFailure(source.video ? "input_has_no_audio" : "input_has_no_video"));
   }
-  const trim = streamTrim(spec, source);
+  const trim = { ...streamTrim(spec, source), ...request.chunked };
   if (startsBeyondEnd(trim, source.video)) return err(sourceFailure("offset_beyond_end"));
   const videos = planVideos({ ...request, source, trim }, chosen);
   const audios = planAudios({ ...request, tracks, trim }, chosen);
@@ -190,7 +193,9 @@ function videoPart(
     track: { name, kind: "video", ...files, video: { frame, fps: timing.fps, hdr, captions } },
     branch: { label, filters },
     argv: ["-map", `[${label}]`, ...planned.argv, ...order, ...trimArguments(trim), ...file],
-    firstPass: planned.firstPass && ["-map", `[${label}]`, ...planned.firstPass, ...order, ...NULL_OUTPUT],
+    firstPass: planned.firstPass && [
+      ...["-map", `[${label}]`, ...planned.firstPass, ...order, ...trimArguments(trim), ...NULL_OUTPUT],
+    ],
     expectedFrames: chunk ? chunk.frames : expectedFrameCount(trim, timing, source),
     encoder,
     device,

@@ -184,7 +184,7 @@ function heldAndChunk(
     isLast: !span || span.span.to === null,
     timing,
   });
-  const chunk = span ? withRepeats(chunkVideo(span, timing), held) : null;
+  const chunk = span ? withRepeats(chunkVideo(span, timing, { trim, track }), held) : null;
   const chunkOptions = span && chunk ? { sinceStart: chunk.sinceStart, share: span.span.share } : null;
   return { held, chunk, chunkOptions };
 }

@@ -91,7 +91,7 @@ export function streamAudios(
 export type StreamAudioRequest = {
   readonly spec: HttpStreamOutput;
   readonly capabilities: FfmpegCapabilities;
-  readonly chunked?: boolean;
+  readonly chunked?: { readonly seekMs: number };
   readonly tracks: readonly StreamAudio[];
   readonly trim: Trim;
 };

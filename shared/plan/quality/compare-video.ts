@@ -19,7 +19,7 @@ import { type EncoderInput, encoderInput, overlaysOfVideo } from "../outputs/pla
 import type { RunInputs } from "../runs/plan-run.ts";
 import type { Size } from "../source/frame-size.ts";
 import type { SourceTracks, VideoTrack } from "../source/source-tracks.ts";
-import { NO_TRIM, type Trim, trimOf } from "../source/trim.ts";
+import { type Trim, trimOf } from "../source/trim.ts";
 import { chunkSourceOptions } from "../tasks/plan-chunk.ts";
 import { preparedSize, type Viewing, viewingOf } from "./viewing.ts";
 
@@ -80,7 +80,7 @@ export type Compared = {
 
 /** Plans the comparison of an encoded video. Fails if its encode fails. */
 export function planCompared(request: QualityRequest, source: SourceTracks, track: VideoTrack): Result<Compared> {
-  const trim = request.chunk ? NO_TRIM : trimOf(request.output, source);
+  const trim = { ...trimOf(request.output, source), ...(request.chunk ? { seekMs: 0 } : {}) };
   const input = inputOf(request, track, trim);
   const geometry = { ...request.output, size: input.video.size };
   const fitted = fitGeometry(geometry, track, input.target.step);
@@ -97,7 +97,13 @@ export function planCompared(request: QualityRequest, source: SourceTracks, trac
   if (!prepared.ok) return prepared;
   const sampled = sampledFrames(input.timing, request.perSecond);
   const end = [scaleTo(viewing.size), ...measuredFormat(input.target.pixelFormat)];
-  const reference = [...input.filters, ...trimFilter(trim), ...sampled.filters, ...prepared.value.filters, ...end];
+  const reference = [
+    ...input.filters,
+    ...trimFilter(trim, request.chunk),
+    ...sampled.filters,
+    ...prepared.value.filters,
+    ...end,
+  ];
   const encoded = [...sampled.filters, ...(viewed === fitted ? [] : paddingCrop(fitted)), ...end];
   const view = { viewing, activeArea: viewed.frame, every: sampled.every, fps: input.timing.fps };
   const options = sourceOptions(request, source, trim);
@@ -161,19 +167,20 @@ export const sourceStart = (
 ): string => sourceOptions(request, source, trimOf(request.output, source)).join(" ");
 
 const sourceOptions = (
-  request: Pick<QualityRequest, "probe" | "chunk" | "prerollMs">,
+  request: Pick<QualityRequest, "output" | "probe" | "chunk" | "prerollMs">,
   source: SourceTracks,
   { seekMs }: Trim,
 ): string[] => {
   const { chunk } = request;
-  if (chunk) return chunkSourceOptions({ ...request, chunk }, source);
+  if (chunk) return chunkSourceOptions({ ...request, chunk }, source, request.output.clip);
   return seekMs === 0 ? [] : ["-ss", seconds(seekMs)];
 };
 
-/** Filter with the same effect as the options of `trimArguments` on an output. */
-function trimFilter({ seekMs, startMs, endMs }: Trim): string[] {
+/** Filter with the same effect as the options of `trimArguments` on an output. `duration` counts from a first frame. */
+function trimFilter({ seekMs, startMs, endMs }: Trim, chunk: ChunkSpan | undefined): string[] {
   const start = startMs === 0 ? [] : [`start=${seconds(startMs - seekMs)}`];
-  const duration = endMs === null ? [] : [`duration=${seconds(endMs - startMs)}`];
+  const length = chunk ? `end=${seconds(endMs ?? 0)}` : `duration=${seconds((endMs ?? 0) - startMs)}`;
+  const duration = endMs === null ? [] : [length];
   return start.length + duration.length === 0 ? [] : [`trim=${[...start, ...duration].join(":")}`];
 }
 

@@ -1,5 +1,5 @@
 // Trims outputs: exactly to the frame, with video and audio in sync, and without decoding everything before an offset.
-import type { Clip } from "../../job/clip.ts";
+import { type Clip, clippedPart } from "../../job/clip.ts";
 import type { VideoOutput } from "../../job/output-spec.ts";
 import { changesInTime } from "../../job/overlays.ts";
 import { INDEXED_DEMUXERS } from "../../media/demuxers.ts";
@@ -66,6 +66,10 @@ export function trimOf({ offsetMs, durationMs, video, clip, ...drawings }: Trimm
 type Trimmed = Pick<VideoOutput, "offsetMs" | "durationMs" | "clip" | "burn" | "overlays"> & {
   readonly video: { readonly fps: string | null } | null;
 };
+
+/** The part that an output shows which keeps the frames of the source, and has no `offset` or `duration`. */
+export const ownTrim = (clip: Clip | undefined, source: SourceTracks): Trim =>
+  clip ? trimOf({ ...clippedPart(clip), clip, video: { fps: null } }, source) : NO_TRIM;
 
 /** Start of a clip for outputs without an `offset`: at a frame if the rate is constant. In ms of the source. */
 export function clipStart({ startMs }: Clip, track: VideoTrack, fps: string | null = null): number {

@@ -9,6 +9,9 @@ import { unchunkableReason } from "./chunkable.ts";
 const reasonFor = (output: OutputOptions, probe: MediaProbe = probeOf("25/1")): string | null =>
   unchunkableReason(specOf(output, 0), probe, ALL_SOFTWARE);
 
+/** Between two frames of 25 or 15 a second. */
+const CLIP = { startMs: 20_030, endMs: 120_000 };
+
 describe("unchunkableReason", () => {
   const ROWS: [output: OutputOptions, reason: string | null][] = [
     [{ format: "mp4" }, null],
@@ -28,8 +31,16 @@ describe("unchunkableReason", () => {
     [{ format: "mp4", params: { subtitles: [{ from: "en" }] } }, "it cannot be made of this input"],
     [{ format: "mp4", params: { burn: { from: 1 } } }, "it cannot be made of this input"],
     [{ format: "mp4", durationMs: 3000 }, "it is trimmed"],
-    [{ format: "mp4", clip: { startMs: 0, endMs: 90_000 } }, "it is trimmed"],
-    [{ format: "httpstream", params: { hls: { path: "h" } }, clip: { startMs: 1000, endMs: null } }, "it is trimmed"],
+    [{ format: "mp4", clip: { startMs: 0, endMs: 90_000 } }, null],
+    [{ format: "mp4", clip: CLIP }, null],
+    [{ format: "mp4", clip: CLIP, params: { offset: 1 } }, "it is trimmed"],
+    [{ format: "mp4", clip: CLIP, params: { duration: 1 } }, "it is trimmed"],
+    [{ format: "httpstream", params: { hls: { path: "h" } }, clip: CLIP }, null],
+    [
+      { format: "httpstream", params: { hls: { path: "h" }, variants: ["mp4:x90", "mp4:x54_15fps"] }, clip: CLIP },
+      "its clip starts between two frames of its slowest video",
+    ],
+    [{ format: "httpstream", params: { hls: { path: "h" }, variants: ["mp4:x54_15fps"] }, clip: CLIP }, null],
     [{ format: "asf:h264" }, "chunks cannot be joined in asf"],
     [{ format: "mp4", params: { audio: "all" } }, null],
     [

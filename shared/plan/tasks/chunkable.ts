@@ -1,15 +1,18 @@
 // Checks whether an output can be encoded in chunks with the same result as in one piece.
 import { assertNever } from "../../errors.ts";
 import type { TrackContainer } from "../../format/containers.ts";
+import { clippedPart } from "../../job/clip.ts";
 import { type HttpStreamOutput, hasTracks, type OutputSpec, type VideoOutput } from "../../job/output-spec.ts";
 import type { MediaProbe } from "../../media/media-probe.ts";
 import { chunkGridMs, prerollOf } from "../chunks/chunkable-source.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import type { EncodedVideo } from "../encoders/video-encode-options.ts";
-import { isEncodedVideo } from "../outputs/plan-file.ts";
+import { COUNTING_CONTAINERS } from "../filters/frame-timing.ts";
+import { fileTrim, isEncodedVideo } from "../outputs/plan-file.ts";
 import { outputAudios } from "../source/output-tracks.ts";
 import { type AudioTrack, chooseTracks, type SourceTracks } from "../source/source-tracks.ts";
-import { NO_TRIM } from "../source/trim.ts";
+import { ownTrim } from "../source/trim.ts";
+import { streamTrim } from "../streams/stream-clip.ts";
 import { burntImages, outputTexts } from "../text/choose-texts.ts";
 import { ALL_CHANNELS, textTracks } from "../text/text-tracks.ts";
 import { planOutput } from "./plan-encode.ts";
@@ -89,18 +92,22 @@ function textReason(spec: OutputSpec, probe: MediaProbe): string | null {
 }
 
 function fileReason(spec: VideoOutput, source: SourceTracks): string | null {
-  const { video, audio, container, offsetMs, durationMs } = spec;
+  const { video, audio, container, clip } = spec;
+  const { offsetMs, durationMs } = clippedPart(clip);
   if (!video || !source.video) return "it has no video";
   if (!isEncodedVideo(video)) return "its video is copied";
   if (!CODECS.has(video.codec)) return `chunks of ${video.codec} cannot be joined`;
   if (video.twoPass) return "it is encoded in two passes";
-  if (offsetMs > 0 || durationMs !== null) return "it is trimmed";
+  if (spec.offsetMs !== offsetMs || spec.durationMs !== durationMs) return "it is trimmed";
+  if (COUNTING_CONTAINERS.has(container) && clip && clip.startMs < source.video.startMs) {
+    return "its clip starts before the video";
+  }
   if (!CONTAINERS.has(container)) return `chunks cannot be joined in ${container}`;
   if (source.audio && !audio && source.format === "mpegts" && source.video.startMs > source.audio.startMs) {
     return "its times depend on whether the audio of the MPEG-TS input is read";
   }
   // A track that the source lacks fails the output, wherever it is planned.
-  const selected = outputAudios(spec, NO_TRIM, source);
+  const selected = outputAudios(spec, fileTrim(spec, source), source);
   const audios = selected.ok ? selected.value.audios : [];
   const reasons = audios.map((audio) => audioReason(audio.spec, container, audio.track));
   return reasons.find((reason) => reason !== null) ?? null;
@@ -118,9 +125,15 @@ function audioReason(
   return spec.codec === "mp3" && (hz === null || hz < MP3_FROM_HZ) ? "its audio has a low sample rate" : null;
 }
 
+/** Trims of the same frame may differ by this. */
+const ROUNDED_MS = 0.5;
+
 function streamReason(spec: HttpStreamOutput, source: SourceTracks): string | null {
   if (!source.video || spec.variants.every(({ video }) => video === null)) return "it has no video";
-  if (spec.clip) return "it is trimmed";
+  const startsApart = Math.abs(streamTrim(spec, source).startMs - ownTrim(spec.clip, source).startMs) > ROUNDED_MS;
+  if (startsApart && spec.variants.some(({ video }) => video?.fps === null)) {
+    return "its clip starts between two frames of its slowest video";
+  }
   if (source.video.isSparse) return "its frames are shown for so long that segments need repeated frames";
   if (chunkGridMs([spec]) !== null) return null;
   return "there is no chunk length that is a multiple of its segments and of its keyframe distance";

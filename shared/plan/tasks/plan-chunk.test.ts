@@ -78,19 +78,20 @@ test("plans a chunk as the normal command with a preroll, trimmed to its frames,
     ].join(""),
   );
   expect(plan.command?.tracks).toEqual([
-    track(0, "video", 750, 30_000_000, "libx265"),
-    track(1, "video", 899, 30_030_000, "libx264"),
-    track(2, "360p", 899, 30_030_000, "libx264"),
+    track(0, "video", 750, 30_000_000, 30, "libx265"),
+    track(1, "video", 899, 30_030_000, 30.03, "libx264"),
+    track(2, "360p", 899, 30_030_000, 30.03, "libx264"),
   ]);
   expect(plan.command?.runs.map(({ expectedFrames }) => expectedFrames)).toEqual([899, 899]);
 });
 
-const track = (output: number, name: string, frames: number, firstUs: number, encoder: string) => ({
+const track = (output: number, name: string, frames: number, firstUs: number, sinceStart: number, encoder: string) => ({
   output,
   track: name,
   file: `${output}-${name}.mp4`,
   frames,
   firstUs,
+  sinceStart,
   encoder,
   inHardware: false,
 });

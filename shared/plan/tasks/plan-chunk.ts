@@ -1,4 +1,5 @@
 // Plans a chunk of the video for all outputs: the normal command, limited to the chunk's frames.
+import type { Clip } from "../../job/clip.ts";
 import type { HttpStreamOutput, OutputSpec, VideoOutput } from "../../job/output-spec.ts";
 import type { ChunkSpan } from "../../protocol/chunks.ts";
 import { err, ok, type Result } from "../../result.ts";
@@ -10,14 +11,14 @@ import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import { seconds } from "../command/opening-arguments.ts";
 import type { CommandPart, PlannedRun } from "../command/planned-run.ts";
 import type { HardwareDevice } from "../encoders/hardware.ts";
-import { isEncodedVideo } from "../outputs/plan-file.ts";
+import { fileTrim, isEncodedVideo } from "../outputs/plan-file.ts";
 import { planStreamParts } from "../outputs/plan-stream-tracks.ts";
 import { planVideoTrack } from "../outputs/plan-video-track.ts";
 import { planRun, type RunInputs } from "../runs/plan-run.ts";
 import { ptsOriginArguments, ptsOriginUs } from "../source/pts-origin.ts";
 import { sourceFailure } from "../source/source-failures.ts";
 import { chooseTracks, type SourceTracks } from "../source/source-tracks.ts";
-import { NO_TRIM } from "../source/trim.ts";
+import { trimArguments } from "../source/trim.ts";
 import type { EncodeRequest, OutputFailure } from "./plan-encode.ts";
 
 export type ChunkRequest = RunInputs &
@@ -36,8 +37,10 @@ export type ChunkTrack = {
   readonly file: string;
   /** Null if unknown: for the last chunk of a track with another frame rate than the source. */
   readonly frames: number | null;
-  /** Time of the first frame, in µs on the source's timeline: ten seconds less than in the file. */
+  /** Time of the first frame, in µs of the output: ten seconds less than in the file. */
   readonly firstUs: number;
+  /** Time from the output's first frame to the chunk's first frame, in seconds. */
+  readonly sinceStart: number;
   readonly encoder: string;
   readonly inHardware: boolean;
 };
@@ -62,7 +65,7 @@ export function planChunk(request: ChunkRequest): ChunkPlan {
   );
   const parts = results.flatMap(({ result }) => (result.ok ? result.value : []));
   if (parts.length === 0) return { command: null, failures };
-  const run = { inputs: request, tracks, sourceOptions: chunkSourceOptions(request, tracks) };
+  const run = { inputs: request, tracks, sourceOptions: chunkSourceOptions(request, tracks, outputs[0]?.clip) };
   const first = parts.flatMap(({ firstPass, ...part }) => (firstPass ? { ...part, argv: firstPass } : []));
   // ffmpeg finds the log of a first pass by the position of the video track, so tracks with two passes come first.
   const ordered = [...parts.filter(({ firstPass }) => firstPass), ...parts.filter(({ firstPass }) => !firstPass)];
@@ -73,17 +76,19 @@ export function planChunk(request: ChunkRequest): ChunkPlan {
   return { command: { runs, tracks: parts.map(({ track }) => track) }, failures };
 }
 
-/** Options of the source that keep its own times, and start a little before the chunk. */
+/** Options of the source that keep its own times, and start a little before the chunk of a clip. */
 export function chunkSourceOptions(
   { probe, chunk, prerollMs }: Pick<ChunkRequest, "probe" | "chunk" | "prerollMs">,
   { format }: SourceTracks,
+  clip: Clip | undefined,
 ): string[] {
   const origin = ptsOriginArguments(probe);
   const times = origin.length > 0 ? origin : ["-copyts", "-start_at_zero"];
   const preroll = prerollMs ?? prerollOf(format, chunk.longestGopMs);
-  if (chunk.from === null || preroll === null) return times;
+  const startMs = chunk.from ? chunk.from.splitUs / 1000 : (clip?.startMs ?? 0);
+  if (startMs === 0 || preroll === null) return times;
   // `-ss` counts from the start of the file.
-  const fromMs = (chunk.from.splitUs + ptsOriginUs(probe)) / 1000 - preroll;
+  const fromMs = startMs + ptsOriginUs(probe) / 1000 - preroll;
   return fromMs > 0 ? [...times, "-noaccurate_seek", "-ss", seconds(fromMs)] : times;
 }
 
@@ -113,15 +118,18 @@ function planVideos(
 
 function videoOfFile(
   spec: VideoOutput,
-  { video: track }: SourceTracks,
+  source: SourceTracks,
   capabilities: FfmpegCapabilities,
   span: VideoSpan,
 ): Result<ChunkPart[]> {
   const { index, video } = spec;
+  const { video: track } = source;
   if (!track) return err(sourceFailure("input_has_no_video"));
   if (!video || !isEncodedVideo(video)) throw new Error("Copied video is not encoded in chunks");
+  const trim = { ...fileTrim(spec, source), seekMs: 0 };
+  const trimming = trimArguments(trim);
   const chunkOf = { ...span, passLog: `${index}-pass` };
-  const planned = planVideoTrack({ output: spec, video, track, trim: NO_TRIM, capabilities, span: chunkOf });
+  const planned = planVideoTrack({ output: spec, video, track, trim, capabilities, span: chunkOf });
   if (!planned.ok) return planned;
   const { argv, firstPass, filters } = planned.value;
   const label = `v${index}`;
@@ -129,8 +137,8 @@ function videoOfFile(
     chunkPart(index, VIDEO_TRACK, {
       ...planned.value,
       branch: { label, filters },
-      argv: ["-map", `[${label}]`, ...argv, ...chunkArguments(chunkFile(index, VIDEO_TRACK))],
-      firstPass: firstPass && ["-map", `[${label}]`, ...firstPass, ...NULL_OUTPUT],
+      argv: ["-map", `[${label}]`, ...argv, ...trimming, ...chunkArguments(chunkFile(index, VIDEO_TRACK))],
+      firstPass: firstPass && ["-map", `[${label}]`, ...firstPass, ...trimming, ...NULL_OUTPUT],
     }),
   ]);
 }
@@ -141,7 +149,7 @@ function videosOfStream(
   capabilities: FfmpegCapabilities,
   span: VideoSpan,
 ): Result<ChunkPart[]> {
-  const stream = planStreamParts({ spec, source, capabilities, chunked: true, span });
+  const stream = planStreamParts({ spec, source, capabilities, chunked: { seekMs: 0 }, span });
   if (!stream.ok) return stream;
   return ok(stream.value.videos.map((part) => chunkPart(spec.index, part.track.name, part)));
 }
@@ -155,7 +163,7 @@ type PlannedChunk = Pick<ChunkPart, "argv" | "device" | "firstPass"> & {
 function chunkPart(output: number, track: string, planned: PlannedChunk): ChunkPart {
   const { branch, argv, device, firstPass, encoder, chunk } = planned;
   if (!chunk) throw new Error("A chunk was planned as a whole video");
-  const { frames, firstUs } = chunk;
+  const { frames, firstUs, sinceStart } = chunk;
   const file = chunkFile(output, track);
   return {
     branches: [branch],
@@ -164,6 +172,6 @@ function chunkPart(output: number, track: string, planned: PlannedChunk): ChunkP
     endMs: null,
     device,
     firstPass,
-    track: { output, track, encoder, file, frames, firstUs, inHardware: device !== null },
+    track: { output, track, encoder, file, frames, firstUs, sinceStart, inHardware: device !== null },
   };
 }

@@ -12,10 +12,9 @@ import { frameTiming } from "../filters/frame-timing.ts";
 import { holdLastFrame } from "../filters/last-frame.ts";
 import { traitArguments } from "../outputs/map-audio.ts";
 import type { PlannedCommand, PlannedOutput } from "../outputs/output-plan.ts";
-import { isEncodedVideo, textArguments, textsName } from "../outputs/plan-file.ts";
+import { fileTrim, isEncodedVideo, textArguments, textsName } from "../outputs/plan-file.ts";
 import { outputAudios } from "../source/output-tracks.ts";
 import { chooseTracks, type SourceTracks } from "../source/source-tracks.ts";
-import { NO_TRIM } from "../source/trim.ts";
 import { STREAM_START_SECONDS, type StreamTrack } from "../streams/planned-stream.ts";
 import { streamArguments } from "../streams/stream-muxers.ts";
 import { tagsFile } from "./plan-audio.ts";
@@ -94,7 +93,7 @@ const trackInput = (output: number, name: string, file = chunkFile): PlannedInpu
 
 function fileJoinRun(spec: VideoOutput, source: SourceTracks): JoinRun {
   const { index, container } = spec;
-  const selected = outputAudios(spec, NO_TRIM, source);
+  const selected = outputAudios(spec, fileTrim(spec, source), source);
   if (!selected.ok) throw new Error(selected.error.message);
   const { audios } = selected.value;
   const traits = audios.flatMap((audio) => audio.traits ?? []);
@@ -132,13 +131,14 @@ const LAST_PACKET = ["-bsf:a", `setts=pts=PTS:dts=DTS:duration=${quoted("if(DURA
 const AVI_H264: readonly string[] = ["-bsf:v", "h264_mp4toannexb", "-tag:v", "H264"];
 
 /** Fragments do not state the duration of the last frame. */
-function timingArguments(spec: VideoOutput, { video: track }: SourceTracks): readonly string[] {
+function timingArguments(spec: VideoOutput, source: SourceTracks): readonly string[] {
   const { video, container } = spec;
+  const { video: track } = source;
   if (!video || !track || !isEncodedVideo(video)) return [];
   const timing = frameTiming({ ...video, isCaptioned: changesInTime(spec) }, container, track);
   if (container === "avi") return ["-r:v", String(timing.fps), ...AVI_H264];
   const hold = { codec: video.codec, container, isStream: false, isLast: true, timing };
-  return holdLastFrame(track, NO_TRIM, hold).lengthArguments;
+  return holdLastFrame(track, fileTrim(spec, source), hold).lengthArguments;
 }
 
 /** Copies the tags of the source and of its audio, and none of the tags of the video track's file. */

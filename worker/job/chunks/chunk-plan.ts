@@ -1,5 +1,6 @@
 // Decides, after the inspection of the source, which outputs are made of chunks and where the source is split.
 
+import { clipLength } from "#shared/job/clip.ts";
 import { hasTracks, type OutputSpec } from "#shared/job/output-spec.ts";
 import { readsTexts } from "#shared/job/subtitles.ts";
 import { chosenVideo } from "#shared/media/choose-streams.ts";
@@ -97,11 +98,12 @@ export function planChunks(state: JobState, wanted: readonly number[], inspected
 const LENGTH_TOLERANCE = 0.1;
 
 /** True if the frames and the probe agree. Both come from the node that inspected the source. */
-function isAsLongAsProbed({ input: { probe } }: JobState, { startUs, endUs }: ChunkedVideo): boolean {
+function isAsLongAsProbed({ input: { probe }, spec }: JobState, { startUs, endUs }: ChunkedVideo): boolean {
   const ofFormat = (probe && sourceFacts(probe).durationMs) ?? 0;
   const ofStream = 1000 * Number(chosenVideo(probe?.streams ?? [])?.duration ?? Number.NaN);
   const lengthMs = (endUs - startUs) / 1000;
-  return [ofFormat, ofStream].some((ms) => Math.abs(lengthMs - ms) <= LENGTH_TOLERANCE * ms);
+  const lengths = [ofFormat, ofStream].map((ms) => clipLength(spec.outputs[0]?.clip, ms) ?? 0);
+  return lengths.some((ms) => Math.abs(lengthMs - ms) <= LENGTH_TOLERANCE * ms);
 }
 
 const no = (why: string): ChunkPlan => ({ ok: false, reason: `It is not encoded in chunks because ${why}.` });
@@ -110,16 +112,17 @@ const no = (why: string): ChunkPlan => ({ ok: false, reason: `It is not encoded 
 const AUDIO_COST = 0.2;
 
 /** The cost of encoding the audio, as the duration of the source's video that costs as much. */
-function audioCostMs({ input: { probe } }: JobState): number {
+function audioCostMs({ input: { probe }, spec }: JobState): number {
   const { video, durationMs } = sourceFacts(probe ?? { streams: [], format: {} });
+  const lengthMs = clipLength(spec.outputs[0]?.clip, durationMs) ?? 0;
   const megapixels = video ? (video.codedWidth * video.codedHeight * (video.fps ?? 25)) / 1e6 : 1;
-  return ((durationMs ?? 0) * AUDIO_COST) / megapixels;
+  return (lengthMs * AUDIO_COST) / megapixels;
 }
 
 /** The outputs that can be made of chunks of the same lengths, and the reason why the first other output cannot. */
 function chunkedOutputs(specs: readonly OutputSpec[], { input }: JobState): { outputs: OutputSpec[]; why: string } {
   const probe = input.probe ?? { streams: [], format: {} };
-  const durationMs = sourceFacts(probe).durationMs ?? 0;
+  const durationMs = clipLength(specs[0]?.clip, sourceFacts(probe).durationMs) ?? 0;
   if (durationMs <= MIN_CHUNKED_MS) return { outputs: [], why: "the input is not longer than a minute" };
   const outputs: OutputSpec[] = [];
   let why = "";

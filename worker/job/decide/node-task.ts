@@ -1,5 +1,6 @@
 // The task that a node receives. It never contains a secret of the client's storage.
 import { assertNever } from "#shared/errors.ts";
+import type { Clip } from "#shared/job/clip.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { LocatedSource, Task } from "#shared/protocol/tasks.ts";
@@ -20,7 +21,7 @@ export function taskFor(state: JobState, task: TaskState, secrets: TaskSecrets):
   if (task.kind === "inspect") {
     const { isProbe: onlyProbe } = state.spec;
     const requested = {
-      chunking: chunking && { readOrigin: chunking.readOrigin },
+      chunking: chunking && { readOrigin: chunking.readOrigin, ...clipOf(state.spec) },
       ...(onlyProbe ? { onlyProbe } : {}),
       ...checked(state),
     };
@@ -47,6 +48,8 @@ export function taskFor(state: JobState, task: TaskState, secrets: TaskSecrets):
       return assertNever(task.kind);
   }
 }
+
+const clipOf = ({ outputs: [first] }: JobState["spec"]): { clip?: Clip } => (first?.clip ? { clip: first.clip } : {});
 
 /** The service cannot check a folder, unlike other storages (storage-check.ts). */
 function checked(state: JobState): { storesAt?: string } {
