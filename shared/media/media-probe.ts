@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { NAMED } from "../named-schemas.ts";
 import { MAX_INT32, MAX_STREAMS } from "../report-limits.ts";
+import { Chapters } from "./chapters.ts";
 import { ProbeText, ShownValue, Tags } from "./probe-text.ts";
 
 /** A count. ffprobe prints an `int`. */
@@ -110,6 +111,7 @@ export const MediaProbe = z
         tags: Tags.optional(),
       })
       .catchall(ShownValue),
+    chapters: Chapters.exactOptional(),
   })
   .register(NAMED, { id: "MediaMetadata" });
 export type MediaProbe = z.infer<typeof MediaProbe>;
@@ -127,7 +129,7 @@ export function rotationOf(stream: ProbedStream): number {
 }
 
 /**
- * Shortens the probe to `maxChars` of JSON: first drops tags and side data, then the last streams. A file may have
+ * Shortens the probe to `maxChars` of JSON: first drops tags, chapters and side data, then the last streams. A file may have
  * megabytes of text in its tags, or thousands of streams.
  */
 export function boundedProbe(probe: MediaProbe, maxChars: number): MediaProbe {

@@ -14,6 +14,7 @@ const ALLOWED_VALUES: Readonly<Record<string, RegExp>> = {
   // Plans remove tags. They write tags only by files in the format ffmetadata.
   "-metadata": /^\w+=$/,
   "-map_metadata": /^(?:-1|\d{1,5}(?::s:(?:[va]:)?\d{1,5})?)$/,
+  "-map_chapters": /^(?:-1|\d{1,5})$/,
   "-disposition": /^(?:0|[a-z_]+(?:\+[a-z_]+)*)$/,
   "-init_hw_device": /^(?:vaapi|qsv)=hw(?:(?::|,child_device=)\/[\w./-]+)?$/,
 };

@@ -59,15 +59,17 @@ type FileFormat = Pick<VideoFormat, "container" | "fragmented" | "keepsMetadata"
   readonly video: VideoFormat["video"];
   /** Leaves the index of an ISO file at its end. The upload moves the index to the front (growing-file.ts). */
   readonly indexAtEnd?: boolean;
+  /** The input with the chapters; left out: none. */
+  readonly chapters?: string;
 };
 
 /** ffmpeg's options for a file, followed by its name. */
 export function fileArguments(format: FileFormat, file: string): string[] {
-  const { container } = format;
+  const { container, chapters = "-1" } = format;
   const { name, options = [] } = MUXERS[container];
   return [
-    // Chapters would become a text track.
-    ...["-map_chapters", "-1", ...tagArguments(format)],
+    // Chapters of the source would be in every output, whatever part it shows.
+    ...["-map_chapters", chapters, ...tagArguments(format)],
     ...(ISO.has(container) ? movFlags(format) : []),
     ...[...options, "-f", name, file],
   ];

@@ -110,9 +110,9 @@ export const sectionOf = (
 ): string[] => [
   "[STREAM]",
   `language=${container === "mov" ? quickTimeLanguage(language) : languageCode(language)}`,
-  `title=${escaped(name)}`,
-  ...(ISO.has(container) ? [`handler_name=${escaped(name)}`] : []),
+  `title=${escapedTag(name)}`,
+  ...(ISO.has(container) ? [`handler_name=${escapedTag(name)}`] : []),
 ];
 
 /** ffmpeg's format of tags (libavformat/ffmetadec.c). */
-const escaped = (text: string): string => text.replaceAll(/[=;#\\\n]/g, String.raw`\$&`);
+export const escapedTag = (text: string): string => text.replaceAll(/[=;#\\\n]/g, String.raw`\$&`);

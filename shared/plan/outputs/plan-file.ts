@@ -31,6 +31,7 @@ import {
 import { sourceFailure } from "../source/source-failures.ts";
 import type { AudioTrack, SourceTracks, VideoTrack } from "../source/source-tracks.ts";
 import { type Trim, trimArguments, trimOf } from "../source/trim.ts";
+import { chapterInput } from "./file-chapters.ts";
 import { growingFile } from "./growing-file.ts";
 import { forStream, type MappedAudio, mapAudio, traitArguments } from "./map-audio.ts";
 import { decisiveFailure, type OutputPlan, type PlannedOutput } from "./output-plan.ts";
@@ -184,9 +185,14 @@ function assemble(
   const expectedFrames = video ? expectedFrameCount(trim, encoded?.timing ?? null, video) : null;
   const planned = plannedOutput(spec, trim, tracks, source);
   const written = { ...planned, frames: expectedFrames, timing: encoded?.timing ?? null, audios };
-  // The index of text tracks has no upper bound here.
-  const growing = uploadsEarly && !spec.subtitles ? growingFile(spec, written) : null;
-  const inputs = [...plannedAudio.inputs, ...(spec.subtitles ? [textsInput(spec.index)] : [])];
+  const chapters = copied?.unpacked ? null : chapterInput(spec, source, trim);
+  // The index of text tracks has no upper bound here. Chapters are such a track, too.
+  const growing = uploadsEarly && !spec.subtitles && !chapters ? growingFile(spec, written) : null;
+  const inputs = [
+    ...plannedAudio.inputs,
+    ...(spec.subtitles ? [textsInput(spec.index)] : []),
+    ...(chapters ? [chapters] : []),
+  ];
   const part: CommandPart = {
     branches: encoded ? [{ label, filters: encoded.filters }] : [],
     argv: [
@@ -197,7 +203,10 @@ function assemble(
       ...plannedAudio.argv,
       ...(copied && spec.audioTracks && spec.keepsMetadata ? ["-map_metadata:s:v:0", `0:s:${videoIndex}`] : []),
       ...trimming,
-      ...fileArguments({ ...spec, indexAtEnd: growing?.indexAtEnd ?? false }, fileName(spec.index, spec.container)),
+      ...fileArguments(
+        { ...spec, indexAtEnd: growing?.indexAtEnd ?? false, ...(chapters ? { chapters: `@${chapters.name}` } : {}) },
+        fileName(spec.index, spec.container),
+      ),
     ],
     expectedFrames,
     ...(plannedAudio.graphs.length > 0 ? { graphs: plannedAudio.graphs } : {}),

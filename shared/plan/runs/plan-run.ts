@@ -96,7 +96,7 @@ const onSameClock = (input: NamedInput, sourceOptions: readonly string[]): Named
 
 /** Replaces the name of an input by its number. */
 function withNumber(argument: string, named: readonly NamedInput[]): string {
-  const [, name] = /^@([\w-]+):/.exec(argument) ?? [];
+  const [, name] = /^@([\w-]+)(?::|$)/.exec(argument) ?? [];
   if (name === undefined) return argument;
   const at = named.findIndex((input) => input.name === name);
   if (at < 0) throw new Error(`A part has no input ${name}`);

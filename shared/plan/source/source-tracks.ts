@@ -2,6 +2,7 @@
 import type { AudioRole } from "../../job/audio-tracks.ts";
 import { TIMECODE } from "../../job/overlays.ts";
 import { hasCaptions } from "../../media/captions.ts";
+import { type Chapter, chaptersBetween } from "../../media/chapters.ts";
 import { chosenAudio, chosenVideo, preference } from "../../media/choose-streams.ts";
 import { languageTag, UNDETERMINED } from "../../media/languages.ts";
 import { fraction, type MediaProbe, type ProbedStream } from "../../media/media-probe.ts";
@@ -85,6 +86,8 @@ export type SourceTracks = {
   readonly audios: readonly AudioTrack[];
   /** Audio of other files, by URL. */
   readonly files: ReadonlyMap<string, AudioTrack | null>;
+  /** In ms on the source's timeline. */
+  readonly chapters: readonly Chapter[];
   /** True if the file is a multiplex of several programs. */
   readonly hasPrograms: boolean;
   /** ffprobe's names of the demuxer (`mov,mp4,m4a,3gp,3g2,mj2`). */
@@ -116,6 +119,7 @@ export function chooseTracks(probe: MediaProbe, files: readonly AudioFile[] = []
     audio: audio ? audioTrack(audio, probe, originUs) : null,
     audios: probe.streams.filter(isAudio).map((stream) => audioTrack(stream, probe, originUs)),
     files: new Map(files.map((file, at) => [file.url, fileTrack(file, at + 1)])),
+    chapters: chaptersBetween(probe.chapters ?? [], originUs / 1000, null),
     hasPrograms: probe.streams.some(({ programs }) => programs !== undefined),
     format: probe.format.format_name ?? "",
     restarts: used.some(({ packets }) => packets?.restarts === true),

@@ -10,6 +10,7 @@ import type { PlannedRun } from "../command/planned-run.ts";
 import { fourCharacterCode } from "../encoders/video-encoders.ts";
 import { frameTiming } from "../filters/frame-timing.ts";
 import { holdLastFrame } from "../filters/last-frame.ts";
+import { chapterInput } from "../outputs/file-chapters.ts";
 import { traitArguments } from "../outputs/map-audio.ts";
 import type { PlannedCommand, PlannedOutput } from "../outputs/output-plan.ts";
 import { fileTrim, isEncodedVideo, textArguments, textsName } from "../outputs/plan-file.ts";
@@ -93,7 +94,8 @@ const trackInput = (output: number, name: string, file = chunkFile): PlannedInpu
 
 function fileJoinRun(spec: VideoOutput, source: SourceTracks): JoinRun {
   const { index, container } = spec;
-  const selected = outputAudios(spec, fileTrim(spec, source), source);
+  const trim = fileTrim(spec, source);
+  const selected = outputAudios(spec, trim, source);
   if (!selected.ok) throw new Error(selected.error.message);
   const { audios } = selected.value;
   const traits = audios.flatMap((audio) => audio.traits ?? []);
@@ -105,6 +107,7 @@ function fileJoinRun(spec: VideoOutput, source: SourceTracks): JoinRun {
   ];
   const texts = spec.subtitles ? [{ path: textsName(index) }] : [];
   const inputs = [...before, ...(named?.inputs ?? []), ...texts];
+  const chapters = chapterInput(spec, source, trim, true);
   const codec = spec.video?.codec;
   const outputs = [
     ...["-map", "0:v:0", ...audios.flatMap((_, at) => ["-map", `1:a:${at}`]), "-c", "copy"],
@@ -116,9 +119,9 @@ function fileJoinRun(spec: VideoOutput, source: SourceTracks): JoinRun {
     ...(spec.keepsMetadata ? tagArguments(before.length - 1, audios.length > 0 && !named) : []),
     ...(named?.argv ?? []).map((argument) => numbered(argument, before.length)),
     ...(audioFile(spec).endsWith(".mkv") ? [] : LAST_PACKET),
-    ...fileArguments(spec, fileName(index, container)),
+    ...fileArguments({ ...spec, ...(chapters ? { chapters: String(inputs.length) } : {}) }, fileName(index, container)),
   ];
-  return { inputs, outputs };
+  return { inputs: [...inputs, ...(chapters ? [chapters] : [])], outputs };
 }
 
 /** Replaces the name of an input by its number. */
