@@ -35,9 +35,6 @@ export const SPLIT_GRID_MS = 2000;
 /** A frame this near to the start of a grid cell clearly belongs to neither cell. In seconds. */
 const UNSURE_SECONDS = 0.00001;
 
-/** Times that differ by less are the same, in seconds. */
-const SAME_TIME_SECONDS = 1e-6;
-
 /** Distance from the first frame to the grid line of a split point. */
 export const gridLineMs = (
   { startUs }: Pick<ChunkableSource, "startUs">,
@@ -56,7 +53,7 @@ export function chunkableSource(all: FrameIndex, probe: MediaProbe, clip?: Clip)
   const sinceStart = (ticks: number): number => secondsOf(ticks) - startMs / 1000;
   // ffmpeg ends an output by the times that its encoder gets.
   const shownAt = (ticks: number): number =>
-    fps === null ? sinceStart(ticks) : slotOfFirst(sinceStart(ticks), fps) / fps + SAME_TIME_SECONDS;
+    fps === null ? sinceStart(ticks) : slotOfFirst(sinceStart(ticks), fps) / fps + UNSURE_SECONDS;
   const part = framesBetween(
     all,
     startMs === 0 ? () => true : (ticks) => sinceStart(ticks) >= 0,

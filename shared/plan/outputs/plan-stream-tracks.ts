@@ -57,10 +57,7 @@ export type StreamPartsRequest = {
   readonly spec: HttpStreamOutput;
   readonly source: SourceTracks;
   readonly capabilities: FfmpegCapabilities;
-  /**
-   * Plans tracks that are joined with chunks: in fragmented MP4 only, in files named like the joined tracks. The times
-   * of what is read start at `seekMs` on the source's timeline.
-   */
+  /** Plans tracks that are joined with chunks: in fragmented MP4 only, in files named like the joined tracks. */
   readonly chunked?: { readonly seekMs: number };
   /** Chunk whose video is planned, with `chunked`. */
   readonly span?: VideoSpan;

@@ -190,6 +190,22 @@ test("joins tracks and tags into a file, and tracks of a stream into segments of
   ]);
 });
 
+test("joins a clip with its own chapters, and audio that is read shortly before the clip", () => {
+  const chapters = [0, 30, 60].map((second) => ({ startMs: 1000 * second, endMs: 1000 * (second + 30), title: `${second};` }));
+  const probe = { ...probeOf("25/1"), chapters };
+  const clip = { startMs: 40_000, endMs: 120_000 };
+  const request = { probe, capabilities: ALL_SOFTWARE, outputs: [specOf({ format: "mkv", clip }, 0)] };
+  const [run] = planJoin(request).runs;
+  expect(run?.argv.join(" ")).toMatch(/file:0-tags.txt .*file:0-chapters.txt -map 0:v:0 .* -map_chapters 3 /);
+  const sections = ["START=0\nEND=20001\ntitle=30\\;", "START=20001\nEND=50001\ntitle=60\\;"];
+  const head = "[CHAPTER]\nTIMEBASE=1/1000\n";
+  expect(run?.texts).toEqual([
+    { file: "0-chapters.txt", text: `;FFMETADATA1\n${sections.map((section) => `${head}${section}\n`).join("")}` },
+  ]);
+  const audio = argvOf(planAudio({ ...request, source: "/in" }), "-ss");
+  expect(audio).toMatch(/^-ss 30 .* -ss 9.999 -t 80 .*-f matroska 0-audio.mkv .*0-tags.txt$/);
+});
+
 test("joins the growing videos of streams from pipes with the same result", () => {
   const request = { probe: probeOf("25/1"), capabilities: ALL_SOFTWARE, outputs: [SLOWER, STREAM].map(specOf) };
   const argvs = (isGrowing: boolean) => planJoin({ ...request, isGrowing }).runs.map(({ argv }) => argv.join(" "));

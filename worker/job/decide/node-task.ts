@@ -1,6 +1,5 @@
 // The task that a node receives. It never contains a secret of the client's storage.
 import { assertNever } from "#shared/errors.ts";
-import type { Clip } from "#shared/job/clip.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { LocatedSource, Task } from "#shared/protocol/tasks.ts";
@@ -20,8 +19,9 @@ export function taskFor(state: JobState, task: TaskState, secrets: TaskSecrets):
   const specs = state.spec.outputs.filter(({ index }) => task.outputs.includes(index));
   if (task.kind === "inspect") {
     const { isProbe: onlyProbe } = state.spec;
+    const clip = state.spec.outputs[0]?.clip;
     const requested = {
-      chunking: chunking && { readOrigin: chunking.readOrigin, ...clipOf(state.spec) },
+      chunking: chunking && { readOrigin: chunking.readOrigin, ...(clip ? { clip } : {}) },
       ...(onlyProbe ? { onlyProbe } : {}),
       ...checked(state),
     };
@@ -48,8 +48,6 @@ export function taskFor(state: JobState, task: TaskState, secrets: TaskSecrets):
       return assertNever(task.kind);
   }
 }
-
-const clipOf = ({ outputs: [first] }: JobState["spec"]): { clip?: Clip } => (first?.clip ? { clip: first.clip } : {});
 
 /** The service cannot check a folder, unlike other storages (storage-check.ts). */
 function checked(state: JobState): { storesAt?: string } {
