@@ -91,7 +91,7 @@ async function filesOf(
   const subtitles = texts.map(({ source, ...text }) => {
     if ("url" in source) return { ...text, source };
     const isFound = readPath(source.track) === null;
-    const named = isFound ? `Subtitle track ${tracks.indexOf(source.track) + 1}` : source.track.title;
+    const named = isFound ? `Subtitle track ${tracks.indexOf(source.track) + 1}` : (source.track.title ?? "The speech");
     return { ...text, source: { ...fileOf(source.track), subject: `${named} of the input` } };
   });
   const place = { parent: work.folder, name: `${index}-subtitles` };

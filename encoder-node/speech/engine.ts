@@ -74,7 +74,11 @@ export function engineLimits(audioMs: number, modelBytes: number, machine: Machi
 /** Address space that V8 reserves and hardly uses. */
 const NODE_BYTES = 4 * 2 ** 30;
 
-const problemIn = (stderr: string): string => lastErrorLine(stderr) ?? "the engine ended without a reason";
+/** Node.js prints an error, its stack, and its own version. */
+function problemIn(stderr: string): string {
+  const errors = stderr.match(/^\w*Error: .*$/gm) ?? [];
+  return lastErrorLine(errors.at(-1)?.replace(/^\w*Error: /, "") ?? stderr) ?? "the engine ended without a reason";
+}
 
 /**
  * Loads the model and recognizes a second of silence. Throws AppError `node_failed` with advice if that fails.

@@ -45,7 +45,11 @@ describe("whisper.cpp", () => {
   });
 
   it.each([
-    ["a file that is no model", "tone.mp4", /^--speech .*tone.mp4 does not work/],
+    [
+      "a file that is no model",
+      "tone.mp4",
+      /^--speech .*tone.mp4 does not work. .*: Failed to initialize whisper context\. It must/,
+    ],
     ["a file that does not exist", "no.bin", /^The model of --speech cannot be read: ENOENT/],
   ])("a node does not start with %s", async (_, name, message) => {
     await expect(openEngine(join(jobs.folder, name), jobs.folder, silentLog)).rejects.toThrow(message);

@@ -8,7 +8,6 @@ import { writeSpokenModel } from "./spoken-model.ts";
 /** What a stub does: it returns segments, hears where loud audio starts, or ends or hangs as a whole. */
 type Behavior = {
   readonly segments?: unknown;
-  readonly language?: string;
   /** The text of a segment that starts with the first loud sample, and ends with the last. */
   readonly hears?: string;
   readonly does?: string;
@@ -26,7 +25,7 @@ exports.WhisperContext = class {
     const [first, last] = [samples.findIndex(isLoud), samples.findLastIndex(isLoud)];
     const heard = first < 0 ? [] : [{ text: this.behavior.hears + " " + language, t0: first / 16, t1: last / 16 }];
     const segments = this.behavior.hears ? heard : this.behavior.segments;
-    return { promise: Promise.resolve({ segments, language: this.behavior.language ?? "en" }) };
+    return { promise: Promise.resolve({ segments, language: language === "auto" ? "en" : language }) };
   }
 };`;
 

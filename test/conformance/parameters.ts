@@ -27,6 +27,11 @@ const CHOSEN = texts("chooses a track by its language, and moves its cues");
 const STYLE = testNamed("encoder-node/text/burn-in/caption-script.test.ts", "writes the style of the request");
 const SHIFTED = burnt("are the same in chunks of %s as in the whole");
 
+const SPOKEN = testNamed(
+  "encoder-node/speech/speech.ffmpeg.test.ts",
+  "recognizes each language once for all outputs, and announces it as made by a machine",
+);
+
 const AUDIO = {
   from: audio("merges mono tracks to a layout, in the order of the request"),
   url: audio("takes a track from another file, also in a trimmed output"),
@@ -53,6 +58,7 @@ const CAPTIONS = {
 const BURN = {
   url: burnt("are those of ffmpeg's own filter"),
   from: burnt("come from text tracks of the input, with the styles of ASS"),
+  language: SPOKEN,
   optional: burnt("come from text tracks of the input, with the styles of ASS"),
   shift: SHIFTED,
   font: burnt("are in all renditions of streams, and fail alone"),

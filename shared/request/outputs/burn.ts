@@ -40,9 +40,7 @@ export const burn = strictObject({
       example: "en",
       help: "Instead of a file: a language, or speech",
     }),
-  language: language
-    .describe('BCP 47 tag of the speech, with `"from": "speech"`; found by the model by default')
-    .register(PARAMETERS, { label: "Language of the speech", example: "en", help: "Found by the model by default" }),
+  language: language.describe('BCP 47 tag of the speech, with `"from": "speech"`; found by the model by default'),
   font: z
     .union(
       [

@@ -28,6 +28,16 @@ it("shows the loudness of an output in its metadata", () => {
   expect(OutputMetadata.parse(metadata)).toEqual(metadata);
 });
 
+it("shows the captions from speech of an output in its metadata", () => {
+  const speech = [{ model: "ggml-base.bin", language: "en", seconds: 41.2, words: 512 }];
+  const result = { kind: "encode", outputs: [{ ...madeVideo, speech }, madeImages] };
+  const uploaded = recordUploads(encoding(), "encode", UPLOADS);
+  const state = JobState.parse(completeTask(uploaded, "encode", TaskResult.parse(result), NOW));
+  const metadata = outputMetadata(state, 0);
+  expect(metadata?.speech).toEqual(speech);
+  expect(OutputMetadata.parse(metadata)).toEqual(metadata);
+});
+
 it("keeps the loudness that the task `audio` of a chunked job reports", () => {
   const { state, given, id } = claim(run(inspected(), (kind) => kind === "audio"));
   const result = { ...good(given), loudness: [{ output: 0, mixes: [REPORT] }] };
