@@ -31,7 +31,7 @@ describe("--to", () => {
     [["mpegts"], { mpegts: { path: "v.ts" } }],
     [["hls", "mp4"], { mp4: { path: "v.mp4" }, httpstream: { hls: { path: "v-hls" } } }],
     [["hls", "dash"], { httpstream: { hls: { path: "v-hls" }, dash: { path: "v-dash" } } }],
-    [["hls:fmp4", "dash"], { httpstream: { hls: { path: "v-hls", segments: "fmp4" }, dash: { path: "v-dash" } } }],
+    [["hls-fmp4", "dash"], { httpstream: { hls: { path: "v-hls", segments: "fmp4" }, dash: { path: "v-dash" } } }],
     [["cmaf"], { httpstream: { dash: { path: "v-cmaf", hlsfmp4: true } } }],
     [["thumbnails"], { "jpg:320x": { number: 5, path: "v-320x-%02d.jpg" } }],
   ])("%j", (formats, outputs) => expect(outputsOf(formats, "v")).toEqual(outputs));

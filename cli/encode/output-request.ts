@@ -32,7 +32,7 @@ type Output = Readonly<Record<string, unknown>>;
 /** Presets that people name by purpose. All stream presets become a single output, so that they are encoded once. */
 const STREAMS = {
   hls: (base: string) => ({ hls: { path: `${base}-hls` } }),
-  "hls:fmp4": (base: string) => ({ hls: { path: `${base}-hls`, segments: "fmp4" } }),
+  "hls-fmp4": (base: string) => ({ hls: { path: `${base}-hls`, segments: "fmp4" } }),
   dash: (base: string) => ({ dash: { path: `${base}-dash` } }),
   cmaf: (base: string) => ({ dash: { path: `${base}-cmaf`, hlsfmp4: true } }),
 } as const;

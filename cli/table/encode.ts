@@ -13,7 +13,7 @@ const REQUEST: readonly OptionSpec[] = [
   {
     flags: "--to <format>",
     description:
-      "Output: a format with optional parameters (mp4:720p, jpg:320x:number=5), or hls, hls:fmp4, dash, cmaf, thumbnails, sprite",
+      "Output: a format with optional parameters (mp4:720p, jpg:320x:number=5), or hls, hls-fmp4, dash, cmaf, thumbnails, sprite",
     repeat: true,
   },
   {
