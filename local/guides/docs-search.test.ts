@@ -22,7 +22,7 @@ it.each<[string, string]>([
   ["subtitles", "captions"],
   ["docker", "containers"],
   ["pricing", "costs"],
-  ["logo", "recipes"],
+  ["logo", "overlays"],
   ["verify webhooks python", "verify-webhooks"],
   ["migrating mux", "migrating/mux"],
 ])("finds for %s first the page %s", (text, page) => {

@@ -67,6 +67,7 @@ const BURN = {
 };
 const PLACED = overlaid("is at its anchor in its size, for nine anchors and five sizes");
 const SHOWN = overlaid("of images and texts on %s are right to the frame");
+const BOXED = overlaid("has its box at its anchor");
 const OVERLAYS = {
   url: PLACED,
   text: SHOWN,
@@ -77,6 +78,8 @@ const OVERLAYS = {
   opacity: overlaid("%s is blended with opacity %d"),
   "start, end": SHOWN,
   fade: overlaid("of fades on %s are a function of the time"),
+  size: BOXED,
+  "color, background": BOXED,
   font: overlaid("needs a font with its letters"),
 };
 const LOUDNESS = {
