@@ -51,10 +51,15 @@ async function endsWell(player: Playback, shift?: number): Promise<void> {
 const shows = (player: Playback, at: number, height: number | undefined): Promise<void> =>
   vi.waitFor(async () => expect((await player.seek(at)).height).toBe(height));
 
-it("hls.js plays and switches between H.264, VP9 and AV1 with AAC and Opus", async () => {
+// By itself, hls.js stays with one codec of audio, and resets its buffers if a test forces another.
+it.each([
+  ["AAC", 0],
+  ["Opus", 1],
+])("hls.js plays and switches between H.264, VP9 and AV1 with %s", async (_, audio) => {
   const player = await openPlayback(browser, site, urlOf("codecs/hls/master.m3u8"));
   expect(new Set(player.levels.map(({ height }) => height))).toEqual(new Set([144, 192, 240]));
   for (const [at, { height }] of player.levels.entries()) {
+    if (at % 2 !== audio) continue;
     await player.force(at, "dropped");
     await player.playTo(at + 1);
     await shows(player, at + 1, height);

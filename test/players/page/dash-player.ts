@@ -8,7 +8,10 @@ const FAULTS = [MediaPlayer.events.PLAYBACK_STALLED, MediaPlayer.events.FRAGMENT
 export function dashPlayer(video: HTMLVideoElement, blame: Blame): Player {
   const player = MediaPlayer().create();
   // dash.js logs jumps over holes as warnings, which reach the browser's console.
-  player.updateSettings({ debug: { logLevel: 3 }, streaming: { abr: { autoSwitchBitrate: { video: false } } } });
+  player.updateSettings({
+    debug: { logLevel: 3 },
+    streaming: { abr: { autoSwitchBitrate: { video: false } }, trackSwitchMode: { video: "alwaysReplace" } },
+  });
   const { events } = MediaPlayer;
   player.on(events.ERROR, ({ error }) => {
     if (typeof error === "string") blame("error", error, true);
