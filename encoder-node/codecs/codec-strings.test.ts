@@ -43,7 +43,7 @@ const entry = (type: string, skipBytes: number, boxes: readonly (readonly [type:
 const BT709 = "6e636c78 0001 0001 0001 00";
 const PQ = "6e636c78 0009 0010 0009 00";
 
-// Boxes of ffmpeg 7.0. The strings are those of shaka-packager 3.4.2 (npm) for the same files:
+// Boxes of ffmpeg 7.0. shaka-packager 3.4.2 (npm) writes these strings for the same files:
 // `packager in=v.mp4,stream=video,output=o.mp4 --hls_master_playlist_output o.m3u8`.
 test.each([
   ["av01", "av1C", "81000c000a0b000000043cfecc02f80040", null, "av01.0.00M.08"],

@@ -43,7 +43,7 @@ export function playablesOfOutput(job: Job, output: Output, known: Known): Playa
     return [{ id: output.key, medium, thumbnails }];
   }
   if (output.type !== "httpstream") return [];
-  // Not every browser decodes these codecs: the player says so if it shows no frames.
+  // Not every browser decodes these codecs: the player reports if it shows no frames.
   const isSpecial = /hevc|vp9|av1/.test((params.variants ?? []).toString());
   return playlistsOf(output).map(({ format, url }, index) => ({
     id: `${output.key}#${index}`,

@@ -7,7 +7,7 @@ const KEYFRAME_SECONDS = 2;
 /** More frames than between two lines of any grid, so that encoders add no keyframes of their own. */
 const NEVER = "9999";
 
-/** libvpx and libaom add no keyframes at scene cuts if the shortest distance of keyframes is the longest, too. */
+/** libvpx and libaom add no keyframes at new scenes if the shortest distance of keyframes is the longest, too. */
 export const ONLY_FORCED: readonly string[] = ["-keyint_min", NEVER];
 
 /** Distance of keyframes in seconds: about two, and a segment is a whole multiple of it. */

@@ -72,7 +72,7 @@ function inEachAudioCodec(variants: readonly Variant[]): Variant[] {
   return all;
 }
 
-/** The codecs of a variant. Those of a copy are the source's. */
+/** The codecs of a variant. A copy has the codec of the source. */
 const codecsIn = ({ video, audio }: Pick<Variant, "video" | "audio">, source: SourceTracks) => ({
   video,
   audio: audio?.codec === "copy" ? { codec: source.audio?.codec ?? audio.codec } : audio,
