@@ -199,6 +199,7 @@ function keyframeStream(track: PackagedTrack, master: MasterPlaylist): string {
   return tag("EXT-X-I-FRAME-STREAM-INF", {
     BANDWIDTH: peak,
     "AVERAGE-BANDWIDTH": average,
+    SCORE: scoreOf(track, master),
     CODECS: quoted(track.codec),
     RESOLUTION: resolution(track),
     "VIDEO-RANGE": videoRange(track, master),
