@@ -200,9 +200,12 @@ const objectsOf = ({ storage }: Outputs): Map<string, string> => {
   );
 };
 
-it("plays a stream while later chunks are encoded, and stores the same bytes in the end", async () => {
+it.each([
+  ["a stream", {}],
+  ["a stream of a clip", { clip: { startMs: 3000, endMs: 68_000 } }],
+])("plays %s while later chunks are encoded, and stores the same bytes in the end", async (_, clip) => {
   const live = { ...STREAM, params: { ...STREAM.params, live_playlist: true, segment_duration: 2 } };
-  const outputs = [specOf(live, 0), specOf({ format: "mp4:64x36" }, 1)];
+  const outputs = [specOf({ ...live, ...clip }, 0), specOf({ format: "mp4:64x36", ...clip }, 1)];
   const complete = await encodeInChunks(testBed, "ntsc.mp4", outputs);
   let all: TaskOf<"join">["chunks"] = [];
   const early = (task: TaskOf<"join">): TaskOf<"join"> => {

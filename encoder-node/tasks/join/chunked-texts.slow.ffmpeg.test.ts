@@ -271,7 +271,7 @@ it.each([
   const stream = { ...STREAM, variants: ["mp4:64x36", "mp4:x"], subtitles, burn: { from, size: 20 }, thumbnails: true };
   const requests: OutputOptions[] = [
     { format: "mp4:64x36", params: { subtitles } },
-    { format: "mkv:64x36", params: { subtitles, burn: { from, ...STYLE } } },
+    { format: "mkv:64x36:noaudio", params: { subtitles, burn: { from, ...STYLE } } },
     { format: "mov:64x36_15fps", params: { audio: "all", loudness: -20 } },
     { format: "httpstream", params: stream },
     ...(clip === "late.mp4" ? [] : [{ format: "avi:h264_64x36:mp3" }]),

@@ -191,7 +191,11 @@ test("joins tracks and tags into a file, and tracks of a stream into segments of
 });
 
 test("joins a clip with its own chapters, and audio that is read shortly before the clip", () => {
-  const chapters = [0, 30, 60].map((second) => ({ startMs: 1000 * second, endMs: 1000 * (second + 30), title: `${second};` }));
+  const chapters = [0, 30, 60].map((second) => ({
+    startMs: 1000 * second,
+    endMs: 1000 * (second + 30),
+    title: `${second};`,
+  }));
   const probe = { ...probeOf("25/1"), chapters };
   const clip = { startMs: 40_000, endMs: 120_000 };
   const request = { probe, capabilities: ALL_SOFTWARE, outputs: [specOf({ format: "mkv", clip }, 0)] };
