@@ -44,7 +44,7 @@ const ALL = [
   [10_000, 20_000, B],
   [20_000, 30_000, C],
 ];
-const CUT = [
+const TRIMMED = [
   [0, 2000, B],
   [2000, 7000, C],
 ];
@@ -55,10 +55,10 @@ test.each<[source: string, output: OutputOptions, chapters: unknown[]]>([
   ["source.mkv", { format: "mov::pcm-s16le", params: { audio: [{ from: 1 }] } }, ALL],
   ["source.mkv", { format: "m4a" }, ALL],
   ["source.mkv", { format: "mp4:copy:copy" }, ALL],
-  ["source.mkv", { format: "mp4:x36", params: { offset: 18, duration: 7 } }, CUT],
-  ["source.mkv", { format: "mkv:x36::2pass", params: { offset: 18, duration: 7 } }, CUT],
-  ["source.mp4", { format: "mkv:x36", clip: { startMs: 18_000, endMs: 25_000 } }, CUT],
-  ["source.mp4", { format: "mp4:copy:copy", clip: { startMs: 18_000, endMs: 25_000 } }, CUT],
+  ["source.mkv", { format: "mp4:x36", params: { offset: 18, duration: 7 } }, TRIMMED],
+  ["source.mkv", { format: "mkv:x36::2pass", params: { offset: 18, duration: 7 } }, TRIMMED],
+  ["source.mp4", { format: "mkv:x36", clip: { startMs: 18_000, endMs: 25_000 } }, TRIMMED],
+  ["source.mp4", { format: "mp4:copy:copy", clip: { startMs: 18_000, endMs: 25_000 } }, TRIMMED],
   ["source.mkv", { format: "mp4:x36::metadata=0" }, []],
   ["source.mkv", { format: "mp4:x36::frag" }, []],
 ])("%s as %j has the chapters %j", async (source, output, chapters) => {
