@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
 import { encodeInChunks, encodeWhole, type Outputs, openChunkTestBed } from "../testing/jobs/chunked-jobs.ts";
 import { makeLosslessFfmpeg } from "../testing/processes/lossless-ffmpeg.ts";
-import { counted, stubEngine } from "../testing/speech-engines.ts";
+import { counted, stubEngine } from "../testing/processes/speech-engines.ts";
 import { tools } from "../testing/task-deps.ts";
 
 const run = promisify(execFile);

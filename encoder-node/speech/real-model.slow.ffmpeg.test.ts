@@ -37,8 +37,8 @@ it.skipIf(MODEL === "")("recognizes twelve sentences, with their times to the se
     ]);
     const joined = ["-filter_complex", `concat=n=${SENTENCES.length}:v=0:a=1`, "-c:a", "flac", "voice.mkv"];
     const argv = ["-v", "error", "-nostdin", ...voices, ...joined];
-    const made = await runCommand({ path: tools.ffmpeg.path, argv, cwd: jobs.folder, stallMs: 60_000 });
-    expect(made).toEqual({ ok: true });
+    const result = await runCommand({ path: tools.ffmpeg.path, argv, cwd: jobs.folder, stallMs: 60_000 });
+    expect(result).toEqual({ ok: true });
     const speech = await openEngine(MODEL, jobs.folder, silentLog);
     const outputs = [{ format: "vtt", params: { from: "speech", language: "en" } }];
     const { storage } = await jobs.encode("voice.mkv", outputs, { speech });

@@ -29,16 +29,16 @@ for (let from = 0; from < total; ) {
   await file.read(new Uint8Array(samples.buffer), 0, samples.byteLength, from * BYTES);
   // The addon never settles the promise of a run that fails: Node then ends this program with code 13.
   const options = { language: spoken, maxThreads: Number(threads) };
-  const found = await engine.transcribeData(samples.buffer, options).promise;
-  spoken = found.language || spoken;
+  const transcript = await engine.transcribeData(samples.buffer, options).promise;
+  spoken = transcript.language || spoken;
   // The end of a block may be in the middle of a word: the next block starts with the last segment.
   const end = from + samples.length;
-  const last = found.segments.at(-1);
+  const last = transcript.segments.at(-1);
   const again = end < total && last ? from + Math.round(last.t0) * SAMPLES_PER_MS : end;
   const isCarried = again > from + BLOCK / 2 && again < end;
   const fromMs = from / SAMPLES_PER_MS;
   const endMs = end / SAMPLES_PER_MS;
-  for (const { text, t0, t1 } of isCarried ? found.segments.slice(0, -1) : found.segments) {
+  for (const { text, t0, t1 } of isCarried ? transcript.segments.slice(0, -1) : transcript.segments) {
     // Models also write text for the silence with which they fill their last half minute.
     if (t0 + fromMs < endMs) segments.push({ text, t0: t0 + fromMs, t1: Math.min(t1 + fromMs, endMs) });
   }

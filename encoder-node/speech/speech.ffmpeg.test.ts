@@ -7,7 +7,7 @@ import { writeText } from "../run-files/open-file.ts";
 import { RunFiles } from "../run-files/run-files.ts";
 import { cuesIn, objectIn, openSubtitleJobs, type SubtitleJobs } from "../testing/jobs/subtitle-jobs.ts";
 import { silentLog } from "../testing/silent-log.ts";
-import { counted, realEngine, stubEngine } from "../testing/speech-engines.ts";
+import { counted, realEngine, stubEngine } from "../testing/processes/speech-engines.ts";
 import { engineLimits, openEngine, runEngine, type SpeechEngine } from "./engine.ts";
 
 let jobs: SubtitleJobs;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { type SpeechSegment, speechCues } from "./speech-cues.ts";
 
-const shown = (...segments: readonly (readonly [number, number, string])[]) =>
+const cuesOf = (...segments: readonly (readonly [number, number, string])[]) =>
   speechCues(segments.map(([t0, t1, text]) => ({ t0, t1, text }))).map(({ startMs, endMs, text }) => [
     startMs,
     endMs,
@@ -83,12 +83,12 @@ it.each<[string, [number, number, string][], (number | string)[][]]>([
     ],
   ],
 ])("%s", (_, segments, cues) => {
-  expect(shown(...segments)).toEqual(cues);
+  expect(cuesOf(...segments)).toEqual(cues);
 });
 
 it("breaks a long segment into cues of two even lines, by the width of their words", () => {
   const sentence = "the quick brown fox jumps over the lazy dog and then runs away from all of the hunters";
-  expect(shown([0, 12_000, `${sentence} ${sentence}`])).toEqual([
+  expect(cuesOf([0, 12_000, `${sentence} ${sentence}`])).toEqual([
     [0, 5448, "the quick brown fox jumps over the lazy\ndog and then runs away from all of the"],
     [5448, 11_172, "hunters the quick brown fox jumps over the\nlazy dog and then runs away from all of"],
     [11_172, 12_172, "the hunters"],
@@ -96,7 +96,7 @@ it("breaks a long segment into cues of two even lines, by the width of their wor
 });
 
 it("breaks Chinese after 21 letters", () => {
-  const [[, , text] = []] = shown([0, 7000, "这是一个没有空格的很长的中文句子它必须在二十一个字之后换行才能看清楚"]);
+  const [[, , text] = []] = cuesOf([0, 7000, "这是一个没有空格的很长的中文句子它必须在二十一个字之后换行才能看清楚"]);
   const lines = String(text).split("\n");
   expect(lines).toHaveLength(2);
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(21);

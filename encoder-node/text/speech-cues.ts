@@ -38,8 +38,8 @@ export function speechCues(segments: readonly SpeechSegment[]): Cue[] {
   let lines: string[] = [];
   for (const segment of segments.toSorted((a, b) => a.t0 - b.t0)) {
     const spoken = piecesOf(segment);
-    const startsAnew = isApart(pieces, spoken, lines);
-    if (startsAnew) close();
+    const isNext = isApart(pieces, spoken, lines);
+    if (isNext) close();
     for (const piece of spoken) {
       const more = [...pieces, piece];
       const broken = linesOf(more);

@@ -1,8 +1,8 @@
 // Engines of speech recognition for tests: the real one with a tiny model, and a stub in the real sandbox.
 import { mkdir, mkdtemp, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openEngine, type SpeechEngine } from "../speech/engine.ts";
-import { silentLog } from "./silent-log.ts";
+import { openEngine, type SpeechEngine } from "../../speech/engine.ts";
+import { silentLog } from "../silent-log.ts";
 import { writeSpokenModel } from "./spoken-model.ts";
 
 /** What a stub does: it returns segments, hears where loud audio starts, or ends or hangs as a whole. */
