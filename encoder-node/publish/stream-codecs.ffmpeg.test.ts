@@ -81,7 +81,7 @@ it("packages four codecs of video with two of audio: CODECS, order, scores, prio
       ...[...pairs("avc1", 11), ...pairs("avc1", 10), ...pairs("hvc1", 21), ...pairs("vp09", 31), ...pairs("av01", 41)],
       "opus 1 ",
     ]);
-    expect(attributes(text(master), "EXT-X-I-FRAME-STREAM-INF", "SCORE")).toEqual(["41", "31", "21", "11", "10"]);
+    expect(attributes(text(master), "EXT-X-I-FRAME-STREAM-INF", "SCORE")).toEqual(["11", "10", "21", "31", "41"]);
     expect(attributes(text(master), "EXT-X-MEDIA", "GROUP-ID")).toEqual(["audio-128k", "audio-opus-64k"]);
   }
   const sets = text("dash/master.mpd").split("<AdaptationSet ").slice(1);
