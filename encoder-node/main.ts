@@ -122,8 +122,8 @@ async function probeMachine(config: NodeConfig, log: Logger): Promise<Machine> {
   const fonts = await fontNames(config, log);
   const speech = config.speechModel === null ? null : await openEngine(config.speechModel, workFolder, log);
   const features = speech ? (["speech"] as const) : [];
-  const found = { ...capabilities, isolation, fonts, folders: usable, features: [...features] };
-  return { tools, folders, speech, capabilities: found };
+  const all = { ...capabilities, isolation, fonts, folders: usable, features: [...features] };
+  return { tools, folders, speech, capabilities: all };
 }
 
 /** Names of the fonts for captions. Ends the process with a message when the operator's folder cannot be read. */

@@ -48,5 +48,5 @@ export const SpeechMetadata = z
   .register(NAMED, { id: "SpeechMetadata" });
 export type SpeechMetadata = z.infer<typeof SpeechMetadata>;
 
-/** One entry per language: an output may have captions in several. */
+/** An entry per language: an output may have captions in several. */
 export const OutputSpeech = z.array(SpeechMetadata).max(SPEECH_CHANNELS.length);

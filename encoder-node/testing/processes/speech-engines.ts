@@ -5,7 +5,7 @@ import { openEngine, type SpeechEngine } from "../../speech/engine.ts";
 import { silentLog } from "../silent-log.ts";
 import { writeSpokenModel } from "./spoken-model.ts";
 
-/** What a stub does: it returns segments, hears where loud audio starts, or ends or hangs as a whole. */
+/** A stub returns segments, hears where loud audio starts, or runs code when it starts. */
 type Behavior = {
   readonly segments?: unknown;
   /** The text of a segment that starts with the first loud sample, and ends with the last. */

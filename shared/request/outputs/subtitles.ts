@@ -27,7 +27,7 @@ export const language = z
   .string("must be a language tag")
   .regex(LANGUAGE_TAG, "must be a language tag, such as en or pt-BR")
   .optional()
-  .describe("BCP 47 tag; required with `url`. With `from`, the track's language by default, or that of the speech");
+  .describe("BCP 47 tag; required with `url`. With `from`, the language of the track or speech by default");
 
 const FROM =
   "must be the number of a subtitle track of the input, from 1, its language tag, such as en, one of cc1 to cc4, or " +
