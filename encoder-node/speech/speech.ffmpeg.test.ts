@@ -6,8 +6,8 @@ import type { OutputOptions } from "#shared/testing/output-specs.ts";
 import { writeText } from "../run-files/open-file.ts";
 import { RunFiles } from "../run-files/run-files.ts";
 import { cuesIn, objectIn, openSubtitleJobs, type SubtitleJobs } from "../testing/jobs/subtitle-jobs.ts";
-import { silentLog } from "../testing/silent-log.ts";
 import { counted, realEngine, stubEngine } from "../testing/processes/speech-engines.ts";
+import { silentLog } from "../testing/silent-log.ts";
 import { engineLimits, openEngine, runEngine, type SpeechEngine } from "./engine.ts";
 
 let jobs: SubtitleJobs;
