@@ -24,6 +24,7 @@ describe("readConfig", () => {
       exitWhenIdleMs: null,
       health: null,
       fontsFolder: null,
+      speechModel: null,
       folders: [],
       tracing: null,
     });

@@ -20,7 +20,6 @@ import {
 import { readBytes, writeText } from "../run-files/open-file.ts";
 import { RunFiles } from "../run-files/run-files.ts";
 import { runFfprobe } from "../source/probe/run-ffprobe.ts";
-import { recognizeSpeech } from "../speech/recognize.ts";
 import { canvasShape, canvasSize } from "../text/burn-in/bitmap-canvas.ts";
 import type { TrackBitmaps } from "../text/burn-in/burn-files.ts";
 import { isolated } from "../text/parsing/isolated.ts";
@@ -29,6 +28,7 @@ import { type RunDeps, runOnSource } from "../workspace/run-planned.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
 import type { TaskSource } from "../workspace/task-source.ts";
 import type { TrackFile } from "./fetch-subtitles.ts";
+import { recognizeSpeech } from "./recognize-speech.ts";
 
 /** Returns the file of each track. Throws an AppError with the failure of ffmpeg, and when the signal aborts. */
 export type ReadTexts = (tracks: readonly TextTrack[]) => Promise<(track: TextTrack) => TrackFile>;

@@ -54,7 +54,9 @@ export type OverlaySpec = z.infer<typeof OverlaySpec>;
 /** True if captions or overlays change between frames of the source, so that no frame may be shown for long. */
 export const changesInTime = ({ burn, overlays = [] }: WithDrawings): boolean =>
   burn !== undefined ||
-  overlays.some((one) => "timecode" in one || one.startMs !== 0 || one.endMs !== null || one.fadeMs > 0);
+  overlays.some(
+    (overlay) => "timecode" in overlay || overlay.startMs !== 0 || overlay.endMs !== null || overlay.fadeMs > 0,
+  );
 
 type WithDrawings = { readonly burn?: unknown; readonly overlays?: readonly OverlaySpec[] };
 

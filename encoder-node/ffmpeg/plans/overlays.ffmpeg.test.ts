@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
 import { ANCHORS } from "#shared/job/overlays.ts";
-import { ok } from "#shared/result.ts";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
 import { fileFolder } from "../../../test/fixtures.ts";
 import { prepareCaptions } from "../../prepare/prepare-captions.ts";
@@ -130,7 +129,7 @@ describe("an overlaid image", () => {
     expect(near(box, { ...expected, top: expected.top + top, bottom: expected.bottom + top })).toBe(true);
   });
 
-  it("is upright in its corner of a rotated phone clip, as video and image", async () => {
+  it("is in its corner of a rotated phone clip, as video and image", async () => {
     for (const format of ["png", "mp4::noaudio"]) {
       const file = await encodeOne(
         clip("phone.mp4"),
@@ -182,7 +181,7 @@ describe("an overlaid image", () => {
   });
 });
 
-const NO_TEXT = { probe: { streams: [], format: {} }, texts: { channels: ok([]), readTexts: () => Promise.reject() } };
+const NO_TEXT = { probe: { streams: [], format: {} }, texts: { channels: [], readTexts: () => Promise.reject() } };
 
 /** Writes the texts and fonts of a run. */
 async function placerFor(requests: readonly OutputOptions[], fontsFolder: string | null = null) {
@@ -213,7 +212,7 @@ async function encodeDrawn(name: string, request: OutputOptions): Promise<string
   return files.get(0)?.[0] ?? "";
 }
 
-const shown = ({ frames }: Shown) => frames.map(({ hash, seconds }) => [seconds.toFixed(4), hash]);
+const framesOf = ({ frames }: Shown) => frames.map(({ hash, seconds }) => [seconds.toFixed(4), hash]);
 
 const FRAME = 320 * 180;
 
@@ -256,7 +255,7 @@ describe("times", () => {
       }
     }
     for (const [at, file] of whole.entries()) {
-      expect(shown(await look(joined[at] ?? ""))).toEqual(shown(await look(file)));
+      expect(framesOf(await look(joined[at] ?? ""))).toEqual(framesOf(await look(file)));
     }
   });
 
@@ -303,7 +302,7 @@ describe("times", () => {
       ];
       const { whole, joined } = await encodeBoth(name, requests);
       for (const [at, file] of whole.entries()) {
-        expect([at, shown(await look(joined[at] ?? ""))]).toEqual([at, shown(await look(file))]);
+        expect([at, framesOf(await look(joined[at] ?? ""))]).toEqual([at, framesOf(await look(file))]);
       }
     },
   );
@@ -364,9 +363,9 @@ describe("a timecode", () => {
   });
 
   it("is that of the source, also after a trim and in images", async () => {
-    const own = await hashesOf("coded.mov", "source");
-    expect(own).toEqual(await hashesOf("coded.mov", "09:59:58;10"));
-    expect((await hashesOf("coded.mov", "source", { offset: 1.001 }))[0]).toBe(own[30]);
+    const sourced = await hashesOf("coded.mov", "source");
+    expect(sourced).toEqual(await hashesOf("coded.mov", "09:59:58;10"));
+    expect((await hashesOf("coded.mov", "source", { offset: 1.001 }))[0]).toBe(sourced[30]);
   });
 
   it.each([

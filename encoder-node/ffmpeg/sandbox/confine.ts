@@ -21,7 +21,7 @@ export type Confinement = {
   readonly folder: string | null;
   /** Files outside the folder that the run may read. They are in folders to which no run can write. */
   readonly reads: readonly string[];
-  /** Libraries that the tool loads, in other folders than those of the system. */
+  /** Libraries that the tool loads from folders outside the system. */
   readonly libraries?: readonly string[] | undefined;
   readonly network: RunNetwork;
   /** True if the run gets the GPU's devices. False by default. */

@@ -1,4 +1,4 @@
-// The chapters of a file: those of its source, in a file of tags that ffmpeg copies them from.
+// The chapters of a file: its source has them, and ffmpeg copies them from a file of tags.
 import type { TrackContainer } from "../../format/containers.ts";
 import type { VideoOutput } from "../../job/output-spec.ts";
 import { chaptersBetween } from "../../media/chapters.ts";

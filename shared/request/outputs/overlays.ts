@@ -41,7 +41,7 @@ const members = {
       "must be a timecode such as 01:00:00:00 (01:00:00;00 with drop frames), or source",
     )
     .optional()
-    .describe("A timecode instead of an image: that of the first frame, or `source`. The frame rate must be constant")
+    .describe("A timecode instead of an image: of the first frame, or `source`. The frame rate must be constant")
     .register(PARAMETERS, { label: "Overlaid timecode", example: "01:00:00:00", help: "Or source: of the input" }),
   anchor: oneOf(ANCHORS)
     .default("bottomright")

@@ -31,11 +31,11 @@ export function timecodeFilter(spec: TimecodeOverlay, count: FrameCount, times: 
     share === 0 ? distance + border : share === 1 ? -distance - border : distance,
   ];
   const fades = [fadeMs > 0 ? startMs : NEVER, Math.max(1, fadeMs), fadeMs > 0 ? (endMs ?? ALWAYS) : ALWAYS];
-  const shown = [...fades, Math.max(1, fadeMs), times.fromMs ?? NEVER, times.toMs ?? ALWAYS].map((ms) => ms / 1000);
+  const opacities = [...fades, Math.max(1, fadeMs), times.fromMs ?? NEVER, times.toMs ?? ALWAYS].map((ms) => ms / 1000);
   return drawtextFilter(dropsFrames, WHITE[transferOf(tags)], [
     ...[pixels, border],
     ...placed(acrossOf(spec.anchor), pixelsOf(spec.x, size.width)),
     ...placed(downOf(spec.anchor), pixelsOf(spec.y, size.height)),
-    ...[spec.opacity, ...shown.slice(0, 4), ...fields, ...shown.slice(4)],
+    ...[spec.opacity, ...opacities.slice(0, 4), ...fields, ...opacities.slice(4)],
   ]);
 }

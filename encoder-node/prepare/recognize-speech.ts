@@ -8,10 +8,10 @@ import { planSpeech, SPEECH_SAMPLES } from "#shared/plan/text/plan-speech.ts";
 import { type ChannelTrack, channelFile, channelTrack, speechTrack } from "#shared/plan/text/text-tracks.ts";
 import { readText, writeText } from "../run-files/open-file.ts";
 import { RunFiles } from "../run-files/run-files.ts";
+import { MAX_SEGMENTS_BYTES, runEngine, SEGMENTS_FILE, type SpeechEngine } from "../speech/engine.ts";
 import { isolated } from "../text/parsing/isolated.ts";
 import { type RunDeps, runOnSource } from "../workspace/run-planned.ts";
 import type { TaskSource } from "../workspace/task-source.ts";
-import { MAX_SEGMENTS_BYTES, runEngine, SEGMENTS_FILE, type SpeechEngine } from "./engine.ts";
 
 type Deps = RunDeps & { readonly speech: SpeechEngine | null };
 type Wanted = { readonly channels: readonly SpeechChannel[]; readonly clip: Clip | undefined };
