@@ -18,7 +18,8 @@ const counted = (number: number): string => String(number).padStart(DIGITS, "0")
 export const segmentNumber = (at: number): number => at + 1;
 
 /** A file that players open, in the package's own folder. */
-export const entryFile = (playlistName: string, kind: "m3u8" | "mpd" | "vtt"): string => `${playlistName}.${kind}`;
+export const entryFile = (playlistName: string, kind: "m3u8" | "mpd" | "vtt" | "chapters.vtt"): string =>
+  `${playlistName}.${kind}`;
 
 /** The path of a file in the stream's folder, relative to the package's folder. */
 export const inStreamFolder = (folder: string, file: string): string => `${folder}/${file}`;

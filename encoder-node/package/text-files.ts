@@ -1,5 +1,7 @@
 // The WebVTT files of a package: text tracks as a single file for DASH and as segments for HLS, and thumbnail cues.
 
+import type { Chapter } from "#shared/media/chapters.ts";
+import { escapedText } from "../text/escaped-text.ts";
 import { type WebVtt, webVttText } from "../text/subtitle-cues.ts";
 import { subtitleSegments, textSpans } from "../text/subtitle-segments.ts";
 import {
@@ -40,3 +42,14 @@ export function segmentedSubtitle(text: WebVtt, endMs: number, { folder, at }: S
 export function thumbnailVtt(vtt: string, folder: string): string {
   return vtt.replaceAll(new RegExp(`^(?=${THUMBNAIL_FOLDER}/)`, "gm"), urlOf(inStreamFolder(folder, "")));
 }
+
+/** The chapters of a stream as a track of chapters (WebVTT §2.4). Chapters without a title get their number. */
+export const chapterVtt = (chapters: readonly Chapter[]): string =>
+  webVttText({
+    definitions: [],
+    cues: chapters.map(({ title, ...times }, at) => ({
+      ...times,
+      settings: "",
+      text: escapedText(title || `Chapter ${at + 1}`),
+    })),
+  });

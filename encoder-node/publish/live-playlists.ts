@@ -40,7 +40,7 @@ const FIRST_SEGMENTS = 2;
 /** Time limit for the last playlists of a failed stream. */
 const END_LIMIT_MS = 10_000;
 
-type Part = Omit<StreamPackage, "subtitles" | "thumbnails">;
+type Part = Omit<StreamPackage, "subtitles" | "thumbnails" | "chapters">;
 
 export function openLivePlaylists(
   options: PublicationOptions,
@@ -109,7 +109,7 @@ function playlistWriter(options: PublicationOptions, deps: LiveDeps) {
 
   const store = (parts: readonly Part[], growing: Growing | null, signal: AbortSignal): Promise<void> =>
     lists.store(
-      parts.map((part) => ({ ...part, subtitles, thumbnails: null, growing })),
+      parts.map((part) => ({ ...part, subtitles, thumbnails: null, chapters: planned.stream.chapters, growing })),
       signal,
     );
   /** Stores the subtitles of the whole stream, if its length is known. */

@@ -40,7 +40,7 @@ export type PublicationDeps = LiveDeps & ProbeDeps;
 /** Starts at once. Throws AppError `node_failed` when the spec lacks the key of an encrypted stream. */
 export function openPublication(options: PublicationOptions, deps: PublicationDeps): Publication {
   const { planned, files } = options;
-  const { thumbnails } = planned.stream;
+  const { thumbnails, chapters } = planned.stream;
   const packages = openPackages(options, deps);
   const feeds = packages.flatMap((each) => each.feeds);
   const storage = new StreamStorage(planned.output, deps);
@@ -79,7 +79,7 @@ export function openPublication(options: PublicationOptions, deps: PublicationDe
       const texts = packaged.map((each) => ({ ...each, endMs: lastEndMs(each.tracks) }));
       const subtitles = await storeSubtitles(options.subtitles, texts, storage);
       if (!subtitles.ok) return subtitles;
-      const rest = { subtitles: subtitles.value, thumbnails: thumbnails && { ...thumbnails, sheets } };
+      const rest = { subtitles: subtitles.value, thumbnails: thumbnails && { ...thumbnails, sheets }, chapters };
       const published = await storePackages(
         packaged.map((each) => ({ ...each, ...rest })),
         storage,

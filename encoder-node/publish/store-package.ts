@@ -2,6 +2,7 @@
 import { AppError, type Failure, failureOf } from "#shared/errors.ts";
 import type { HttpStreamOutput, SegmentFormat } from "#shared/job/output-spec.ts";
 import { messageOf } from "#shared/log.ts";
+import type { Chapter } from "#shared/media/chapters.ts";
 import type { StreamThumbnails, StreamVariant } from "#shared/plan/streams/planned-stream.ts";
 import type { StreamProbes } from "#shared/protocol/reports.ts";
 import type { UploadedFile } from "#shared/protocol/uploads.ts";
@@ -12,7 +13,7 @@ import { dashManifestFile } from "../package/dash/dash-manifest.ts";
 import type { Growing } from "../package/growing.ts";
 import { hlsTextFiles } from "../package/hls/hls-playlists.ts";
 import { entryFile, inStreamFolder, type TextFile, thumbnailFile } from "../package/package-files.ts";
-import { segmentedSubtitle, thumbnailVtt, wholeSubtitle } from "../package/text-files.ts";
+import { chapterVtt, segmentedSubtitle, thumbnailVtt, wholeSubtitle } from "../package/text-files.ts";
 import type { RunFiles } from "../run-files/run-files.ts";
 import { type SubtitleFile, textIn, type WebVtt, webVttText } from "../text/subtitle-cues.ts";
 import { bytesContent, fileContent } from "../upload/content.ts";
@@ -36,6 +37,7 @@ export type StreamPackage = {
   /** The subtitles are already stored, except for their playlists. */
   readonly subtitles: readonly StoredSubtitles[];
   readonly thumbnails: (StreamThumbnails & { readonly sheets: readonly SpriteSheet[] }) | null;
+  readonly chapters: readonly Chapter[];
   /** Set while the stream is encoded. */
   readonly growing?: Growing | null;
 };
@@ -97,7 +99,7 @@ async function packageFiles(stream: StreamPackage) {
 
 /** The playlists and the manifest of a package. */
 export function textsOf(stream: StreamPackage): TextFile[] {
-  const { name, spec, folder, thumbnails } = stream;
+  const { name, spec, folder, thumbnails, chapters } = stream;
   const { playlistName, segmentDurationMs, encryption, hls, dash } = spec;
   // H.264 beside HEVC only is left to players, as in the manifest.
   const ranked = stream.tracks.some(isRecent);
@@ -115,7 +117,8 @@ export function textsOf(stream: StreamPackage): TextFile[] {
       ...(dash?.hlsFmp4 ? hlsTextFiles({ ...common, format: "fmp4", keyUri: null, muxed: false, ranked }) : []),
     ],
   } as const satisfies Record<PackageName, () => TextFile[]>;
-  return [...byName[name](), ...(vtt ? [vtt] : [])];
+  const titles = { file: entryFile(playlistName, "chapters.vtt"), text: chapterVtt(chapters) };
+  return [...byName[name](), ...(vtt ? [vtt] : []), ...(chapters.length > 0 ? [titles] : [])];
 }
 
 // Subtitles, in sequence, so that only a single file is in memory at a time.

@@ -64,13 +64,14 @@ describe.skipIf(!sandbox)("a run that names the URL of a served source", () => {
 
 it("a running command has its progress and messages in its output", async () => {
   const argv = ["-v", "info", "-nostdin", "-hide_banner", "-nostats", "-progress", "pipe:1", "-stats_period", "0.01"];
-  const source = ["-f", "lavfi", "-i", "testsrc=s=64x64:d=30", "-f", "null", "-"];
+  // At the speed of playback: the messages at the start are read long before the last progress.
+  const source = ["-re", "-f", "lavfi", "-i", "testsrc=s=64x64:d=1", "-f", "null", "-"];
   const run: PlannedRun = {
     argv: [...argv, ...source],
     network: "none",
     inHardware: false,
     expectedFrames: null,
-    durationMs: 30_000,
+    durationMs: 1000,
   };
   const work = await RunFiles.create(folder);
   const log = createLogger({ write: () => undefined, now: Date.now, level: "error" });

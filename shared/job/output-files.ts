@@ -45,10 +45,14 @@ export function playlistsOf(stream: Packages): Playlist[] {
   ];
 }
 
-/** Returns all files of a stream with fixed paths: its playlists and, for thumbnails, a WebVTT file in each package. */
+/**
+ * Returns all files of a stream with fixed paths: its playlists and, in each package, WebVTT files of thumbnails and of
+ * chapters, which only some sources have.
+ */
 export function entryFilesOf(stream: Packages & Pick<HttpStreamOutput, "thumbnails">): EntryFile[] {
-  const packages = (["hls", "dash"] as const).filter((name) => stream.thumbnails && stream[name]);
-  return [...playlistsOf(stream), ...packages.map((name) => entryOf(stream, name, "vtt"))];
+  const packages = (["hls", "dash"] as const).filter((name) => stream[name]);
+  const kinds = [...(stream.thumbnails ? ["vtt"] : []), "chapters.vtt"];
+  return [...playlistsOf(stream), ...packages.flatMap((name) => kinds.map((kind) => entryOf(stream, name, kind)))];
 }
 
 function entryOf(stream: Packages, packageName: "hls" | "dash", extension: string): EntryFile {

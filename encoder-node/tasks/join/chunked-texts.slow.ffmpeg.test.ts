@@ -17,7 +17,7 @@ import {
   type Outputs,
   openChunkTestBed,
 } from "../../testing/jobs/chunked-jobs.ts";
-import { subRip } from "../../testing/jobs/subtitle-jobs.ts";
+import { cuesIn, subRip } from "../../testing/jobs/subtitle-jobs.ts";
 import { makeLosslessFfmpeg } from "../../testing/processes/lossless-ffmpeg.ts";
 import { openWorkshop } from "../../testing/source-workshop.ts";
 import { tools } from "../../testing/task-deps.ts";
@@ -49,6 +49,17 @@ Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
 Dialogue: 0,0:00:22.00,0:00:26.00,Default,,0,0,0,,{\\fad(1500,1500)}{\\kf200}Ka{\\kf200}ra
 Dialogue: 0,0:00:23.50,0:00:49.00,Default,,0,0,0,,{\\move(20,100,600,300)}Moving
 `;
+const CHAPTERS = `;FFMETADATA1
+[CHAPTER]
+TIMEBASE=1/1
+START=0
+END=30
+title=A & B
+[CHAPTER]
+TIMEBASE=1/1
+START=30
+END=70
+`;
 /** Roll-up text: its rows depend on everything before. Pop-on text in the third channel. */
 const ROLL_UP: readonly Pair[] = pairsByFrame(
   [60, 550, 596, 603, 1150, 1203].map((frame, at) => [
@@ -72,11 +83,12 @@ beforeAll(async () => {
   await writeFile(pathOf(folder, "a.ass"), ASS);
   await captionFrames(workshop, [ROLL_UP, POP_ON], { fps: "25", seconds: 70 });
   const video = "-r 25 -i captioned.h264";
+  await writeFile(pathOf(folder, "chapters.txt"), CHAPTERS);
   const sine = "-f lavfi -i sine=d=70:r=48000";
   const languages = "-metadata:s:s:0 language=eng -metadata:s:s:1 language=deu";
   await workshop.make(
     "texts.mkv",
-    `${video} ${sine} -i a.srt -i a.ass -map 0 -map 1 -map 2 -map 3 -c copy -c:a flac ${languages}`,
+    `${video} ${sine} -i a.srt -i a.ass -i chapters.txt -map 0 -map 1 -map 2 -map 3 -c copy -c:a flac ${languages}`,
   );
   await workshop.make(
     "texts.mp4",
@@ -97,7 +109,7 @@ beforeAll(async () => {
 });
 afterAll(() => testBed.close());
 
-const Traits = z.object({ streams: z.array(z.unknown()) });
+const Traits = z.object({ streams: z.array(z.unknown()), chapters: z.array(z.unknown()) });
 
 /** A file's frames, audio and text with their times, and the traits of all tracks but the video. */
 async function contentOf(bytes: Buffer | undefined, isTimed = true): Promise<unknown> {
@@ -112,16 +124,18 @@ async function contentOf(bytes: Buffer | undefined, isTimed = true): Promise<unk
   );
   const text = "packet=pts_time,duration_time,data_hash";
   const packets = ["-v", "error", "-select_streams", "s", "-show_data_hash", "md5", "-show_entries", text, path];
-  const traits =
-    "stream=codec_name:stream_disposition=default,forced,hearing_impaired:stream_tags=language,title,handler_name";
-  const streams = ["-v", "error", "-show_entries", traits, "-of", "json", path];
+  const entries =
+    "stream=codec_name:stream_disposition=default,forced,hearing_impaired:stream_tags=language,title,handler_name:chapter=start_time,end_time:chapter_tags=title";
+  const streams = ["-v", "error", "-show_entries", entries, "-of", "json", path];
+  const traits = Traits.parse(JSON.parse((await run(tools.ffprobe.path, streams, options)).stdout));
   return {
     frames: decoded.stdout
       .split("\n")
       .map((frame) => (isTimed ? frame : frame.replace(/^([01],)[-\d, ]+,/, "$1")))
       .toSorted(),
     texts: (await run(tools.ffprobe.path, packets, options)).stdout.split("[PACKET]").filter(hasText).toSorted(),
-    tracks: Traits.parse(JSON.parse((await run(tools.ffprobe.path, streams, options)).stdout)).streams.slice(1),
+    tracks: traits.streams.slice(1),
+    chapters: traits.chapters,
   };
 }
 
@@ -285,6 +299,14 @@ it.each([
   // Reordered frames have no times in AVI. The clock of MPEG-TS starts with the first packet that is written.
   await expectSameFiles(result, requests.length, 4);
   expect(textsIn(result.many)).toEqual(textsIn(result.whole));
+  const chapters = textsIn(result.many)
+    .flatMap(([name, text]) => (name.endsWith(".chapters.vtt") ? cuesIn(text) : []))
+    .map(([start, end, text]) => [10 * Math.round(start / 10), 10 * Math.round(end / 10), text]);
+  const cues = [
+    [0, 26_490, "A &amp; B"],
+    [26_490, 65_510, "Chapter 2"],
+  ];
+  expect(chapters).toEqual(clip.endsWith(".mkv") ? [...cues, ...cues] : []);
   const [a, b] = await Promise.all([result.whole, result.many].map((outputs) => contentOf(videoOf(outputs))));
   expect(b).toEqual(a);
 });

@@ -2,6 +2,7 @@
 
 import type { DroppedVideo } from "../../job/dropped-video.ts";
 import type { HttpStreamOutput, VideoOutput } from "../../job/output-spec.ts";
+import { type Chapter, chaptersBetween } from "../../media/chapters.ts";
 import { undecodableFailure } from "../../media/choose-streams.ts";
 import { valuesOf } from "../../parameters/parameter.ts";
 import { frameParameters, videoParameters } from "../../parameters/plain-parameters.ts";
@@ -37,6 +38,7 @@ export type StreamParts = {
   readonly audios: readonly AudioPart[];
   /** Null: no thumbnails. */
   readonly thumbnails: PlannedThumbnails | null;
+  readonly chapters: readonly Chapter[];
   readonly trim: Trim;
   /** Note about audio tracks that were left out. */
   readonly note: string | null;
@@ -91,6 +93,7 @@ export function planStreamParts(request: StreamPartsRequest): Result<StreamParts
     videos: videos.value,
     audios: audios.value.parts,
     thumbnails: thumbnails.value,
+    chapters: chaptersBetween(source.chapters, trim.startMs, trim.endMs),
     trim,
     note,
   };

@@ -181,6 +181,7 @@ test("the command encodes each track once, and tee writes it for both packages",
         { video: "480p-hevc", audio: "audio-96k" },
       ],
       thumbnails: null,
+      chapters: [],
     },
   });
 });

@@ -88,7 +88,7 @@ function shortestEnd(trim: Trim, tracks: readonly AudioTrack[], isAlone: boolean
   return certain.length < ends.length ? null : Math.min(...certain);
 }
 
-const plannedStream = ({ variants, videos, audios, thumbnails }: StreamParts): PlannedStream => ({
+const plannedStream = ({ variants, videos, audios, thumbnails, chapters }: StreamParts): PlannedStream => ({
   tracks: [...videos, ...audios].map(({ track }) => track),
   variants: variants.map(({ video, audio, group }) => ({
     video: video === null ? null : (videos[video]?.track.name ?? null),
@@ -96,4 +96,5 @@ const plannedStream = ({ variants, videos, audios, thumbnails }: StreamParts): P
     ...(group === undefined ? {} : { group }),
   })),
   thumbnails: thumbnails?.thumbnails ?? null,
+  chapters,
 });

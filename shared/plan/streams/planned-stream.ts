@@ -1,5 +1,6 @@
 // The tracks, variants and thumbnails of a planned stream. The packager reads the tracks while they are encoded.
 import type { TrackTraits } from "../../job/audio-tracks.ts";
+import type { Chapter } from "../../media/chapters.ts";
 import type { Size } from "../source/frame-size.ts";
 import type { ColorTags } from "../source/source-color.ts";
 import type { TrackKind } from "../source/source-tracks.ts";
@@ -64,4 +65,6 @@ export type PlannedStream = {
   /** In the order of the request; variants without video come last. */
   readonly variants: readonly StreamVariant[];
   readonly thumbnails: StreamThumbnails | null;
+  /** On the clock of the output. */
+  readonly chapters: readonly Chapter[];
 };

@@ -24,7 +24,7 @@ export function writtenBy(output: OutputSpec): WrittenObjects[] {
   }
 }
 
-/** Returns the WebVTT files of a stream's thumbnails. Packages in the same folder share a file. */
+/** Returns the WebVTT files of a stream's thumbnails and chapters. Packages in the same folder share a file. */
 function seekFiles(output: HttpStreamOutput): string[] {
   const paths = entryFilesOf(output).map(({ path }) => path);
   return [...new Set(paths.slice(playlistsOf(output).length))];

@@ -25,6 +25,7 @@ describe("the files of a stream", () => {
   it.each<[HttpStreamOutput, string, object: string, isEntry: boolean]>([
     [BOTH, "hls/master.m3u8", "stream/h/master.m3u8", true],
     [BOTH, "hls/master.vtt", "stream/h/master.vtt", true],
+    [BOTH, "hls/master.chapters.vtt", "stream/h/master.chapters.vtt", true],
     [BOTH, "dash/master.mpd", "stream/d/master.mpd", true],
     [BOTH, "dash/master.m3u8", "stream/d/master.m3u8", true],
     [BOTH, "dash/master.vtt", "stream/d/master.vtt", true],
