@@ -109,6 +109,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   clearInterval(timer);
+  await page?.context().close();
   overrides = null;
   streamError = null;
   outputs = [];
@@ -116,7 +117,6 @@ beforeEach(async () => {
   running = [];
   complaints.length = 0;
   fake.requests.length = 0;
-  await page?.context().close();
 });
 
 type View = { width?: number; theme?: "light" | "dark"; still?: boolean; tab?: string };

@@ -196,13 +196,14 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
+  // First, because the page of the test before may still request what changes here.
+  await page?.context().close();
   jobs = Array.from({ length: JOBS }, (_, at) => jobAt(at));
   state = "ready";
   isForgotten = false;
   hasCome = false;
   fake.requests.length = 0;
   complaints.length = 0;
-  await page?.context().close();
 });
 
 type Opening = {
@@ -220,7 +221,7 @@ async function open(path: string, options: Opening = {}): Promise<void> {
   });
   page = await context.newPage();
   page.on("pageerror", ({ message }) => complaints.push(message));
-  page.on("console", (line) => line.type() === "error" && complaints.push(line.text()));
+  page.on("console", (line) => line.type() === "error" && complaints.push(`${line.text()} ${line.location().url}`));
   const { events } = options;
   if (events) await page.route(/\/v2\/events/, (route) => events.then(() => route.continue()));
   await page.goto(`${fake.url}/dashboard${path}`);
