@@ -302,9 +302,10 @@ it.each([
   const chapters = textsIn(result.many)
     .flatMap(([name, text]) => (name.endsWith(".chapters.vtt") ? cuesIn(text) : []))
     .map(([start, end, text]) => [10 * Math.round(start / 10), 10 * Math.round(end / 10), text]);
+  // The first frame of the clip is at 3.52 s.
   const cues = [
-    [0, 26_490, "A &amp; B"],
-    [26_490, 65_510, "Chapter 2"],
+    [0, 26_480, "A &amp; B"],
+    [26_480, 65_500, "Chapter 2"],
   ];
   expect(chapters).toEqual(clip.endsWith(".mkv") ? [...cues, ...cues] : []);
   const [a, b] = await Promise.all([result.whole, result.many].map((outputs) => contentOf(videoOf(outputs))));
