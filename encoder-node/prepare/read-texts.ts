@@ -14,6 +14,7 @@ import {
   type ChannelTrack,
   channelFile,
   channelTrack,
+  failedChannel,
   readPath,
   type TextTrack,
 } from "#shared/plan/text/text-tracks.ts";
@@ -85,7 +86,7 @@ async function captionsOf(outputs: readonly OutputSpec[], source: TaskSource, de
     if (!(error instanceof AppError)) throw error;
     const { code, message } = failureOf(error);
     const text = code === "subtitle_failed" ? `The closed captions of the input cannot be used: ${message}.` : message;
-    return CAPTION_CHANNELS.map((channel) => ({ ...channelTrack(channel, ""), failure: { code, message: text } }));
+    return CAPTION_CHANNELS.map((channel) => failedChannel(channel, { code, message: text }));
   }
 }
 

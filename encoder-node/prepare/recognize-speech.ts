@@ -2,10 +2,10 @@
 import { basename } from "node:path";
 import { AppError, type Failure, failureOf } from "#shared/errors.ts";
 import type { Clip } from "#shared/job/clip.ts";
-import { type SpeechChannel, SpeechMetadata, speechLanguage } from "#shared/job/speech.ts";
+import { channelLanguage, type SpeechChannel, SpeechMetadata } from "#shared/job/speech.ts";
 import { undecodableFailure } from "#shared/media/choose-streams.ts";
 import { planSpeech, SPEECH_SAMPLES } from "#shared/plan/text/plan-speech.ts";
-import { type ChannelTrack, channelFile, channelTrack, speechTrack } from "#shared/plan/text/text-tracks.ts";
+import { type ChannelTrack, channelFile, failedChannel, speechTrack } from "#shared/plan/text/text-tracks.ts";
 import { readText, writeText } from "../run-files/open-file.ts";
 import { RunFiles } from "../run-files/run-files.ts";
 import { MAX_SEGMENTS_BYTES, runEngine, SEGMENTS_FILE, type SpeechEngine } from "../speech/engine.ts";
@@ -24,8 +24,7 @@ export async function recognizeSpeech(
 ): Promise<readonly ChannelTrack[]> {
   const { audio } = source.tracks;
   if (!audio || channels.length === 0) return [];
-  const failed = (failure: Failure): ChannelTrack[] =>
-    channels.map((channel) => ({ ...channelTrack(channel, ""), failure }));
+  const failed = (failure: Failure): ChannelTrack[] => channels.map((channel) => failedChannel(channel, failure));
   if (audio.undecodable) return failed(undecodableFailure(audio.undecodable));
   const files = await RunFiles.create(source.folder);
   try {
@@ -50,9 +49,8 @@ async function recognize(
   if (!speech) throw new AppError("encoder_not_available", "The encoder node has no speech recognition.");
   const files = await RunFiles.create(folder);
   const startedAt = performance.now();
-  const language = speechLanguage(channel.replace("speech-", ""));
   const path = samples.pathOf(SPEECH_SAMPLES);
-  await runEngine(speech, { samples: path, language, signal }, files);
+  await runEngine(speech, { samples: path, language: channelLanguage(channel), signal }, files);
   const segments = { path: files.pathOf(SEGMENTS_FILE), maxBytes: MAX_SEGMENTS_BYTES };
   const read = await isolated("speechText", [segments, clip?.startMs ?? 0], signal).catch((error: unknown) => {
     if (!(error instanceof AppError)) throw error;

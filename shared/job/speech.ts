@@ -24,6 +24,10 @@ export function speechChannel(language: string = UNDETERMINED): SpeechChannel {
   return code === null ? SPEECH : `${SPEECH}-${code}`;
 }
 
+/** Whisper's code of a channel's language; null: the model finds it. */
+export const channelLanguage = (channel: SpeechChannel): string | null =>
+  speechLanguage(channel.slice(`${SPEECH}-`.length));
+
 /** All channels that outputs can request. */
 export const SPEECH_CHANNELS: readonly SpeechChannel[] = [SPEECH, ...SPEECH_LANGUAGES.map(speechChannel)];
 

@@ -129,8 +129,8 @@ export function rotationOf(stream: ProbedStream): number {
 }
 
 /**
- * Shortens the probe to `maxChars` of JSON: first drops tags, chapters and side data, then the last streams. A file may have
- * megabytes of text in its tags, or thousands of streams.
+ * Shortens the probe to `maxChars` of JSON: first drops tags, chapters and side data, then the last streams. A file may
+ * have megabytes of text in its tags, or thousands of streams.
  */
 export function boundedProbe(probe: MediaProbe, maxChars: number): MediaProbe {
   if (JSON.stringify(probe).length <= maxChars) return probe;

@@ -16,8 +16,8 @@ export const NEED_KINDS = [
 ] as const;
 
 /**
- * A feature of an ffmpeg build, by ffmpeg's names, a font, a folder of the operator, or a feature of the node. Any name is enough; the first
- * is the best.
+ * A feature of an ffmpeg build, by ffmpeg's names, a font, a folder of the operator, or a feature of the node. Any name
+ * is enough; the first is the best.
  */
 export const Need = z.object({
   kind: z.enum(NEED_KINDS),

@@ -29,9 +29,9 @@ export type Burns = {
 };
 
 /**
- * Writes the captions and texts that the arguments name, and all fonts, into the folder of a run that has not started. An earlier
- * run may have left anything under these names, so they are removed first. fontconfig finds only these fonts: fonts of
- * the machine would make chunks of different nodes different.
+ * Writes the captions and texts that the arguments name, and all fonts, into the folder of a run that has not started.
+ * An earlier run may have left anything under these names, so they are removed first. fontconfig finds only these fonts:
+ * fonts of the machine would make chunks of different nodes different.
  */
 export async function placeBurnFiles(argv: readonly string[], burns: Burns, cwd: string): Promise<void> {
   for (const [output, { path }] of burns.bitmaps) {

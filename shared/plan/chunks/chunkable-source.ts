@@ -42,8 +42,8 @@ export const gridLineMs = (
 ): number => Math.floor((frameUs - startUs + ROUNDING_SECONDS * 1e6) / (SPLIT_GRID_MS * 1000)) * SPLIT_GRID_MS;
 
 /**
- * Returns the source, or a clip of it, with only its exact split points. A run that starts at an exact split point gives each frame the
- * same time as a run over the whole source. The first frame is also a keyframe in that run.
+ * Returns the source, or a clip of it, with only its exact split points. A run that starts at an exact split point
+ * gives each frame the same time as a run over the whole source. The first frame is also a keyframe in that run.
  */
 export function chunkableSource(all: FrameIndex, probe: MediaProbe, clip?: Clip): ChunkableSource {
   const originUs = ptsOriginUs(probe);
@@ -95,7 +95,10 @@ function framesBetween(
   };
 }
 
-/** Split points that are exact. `seconds`: times of all frames since the start of the output. `fps`: their constant rate, or null. */
+/**
+ * Split points that are exact. `seconds`: times of all frames since the start of the output. `fps`: their constant rate,
+ * or null.
+ */
 function exactSplitPoints(frameIndex: FrameIndex, seconds: Float64Array, fps: number | null): PossibleSplitPoint[] {
   const timestamps = fps === null ? seconds : shownTimes(seconds, fps);
   if (timestamps === null) return [];

@@ -27,14 +27,19 @@ export function vp9Arguments(options: VideoEncodeOptions): string[] {
   // Tile columns let players decode wide frames in parallel. Narrower frames would lose more bits than they save time.
   const columns = options.frame.width >= 1920 ? ["-tile-columns", "2"] : [];
   const speed = ["-deadline", "good", "-cpu-used", "4", "-row-mt", "1", ...columns];
-  return [...speed, ...rateArguments("libvpx-vp9", options), ...vpxKeyframes(options), ...passArguments(options)];
+  return [
+    ...speed,
+    ...rateArguments("libvpx-vp9", options),
+    ...closedKeyframes(options, ONLY_FORCED),
+    ...passArguments(options),
+  ];
 }
 
-/** Keyframes of VP9 and AV1: their groups of frames are always closed. */
-const vpxKeyframes = (options: VideoEncodeOptions): string[] =>
+/** Keyframes of VP9 and AV1, whose groups of frames are always closed. `onGrid`: further options of a grid. */
+const closedKeyframes = (options: VideoEncodeOptions, onGrid: readonly string[] = []): string[] =>
   options.gridSeconds === null
     ? keyframeArguments(options)
-    : [...gridArguments(options.gridSeconds, options.chunk?.sinceStart), ...ONLY_FORCED];
+    : [...gridArguments(options.gridSeconds, options.chunk?.sinceStart), ...onGrid];
 
 /** SVT-AV1 supports a cap only with constant quality. It keeps a requested mean without a cap. */
 export function svtAv1Arguments(options: VideoEncodeOptions): string[] {
@@ -49,16 +54,12 @@ export function svtAv1Arguments(options: VideoEncodeOptions): string[] {
   const forced = options.gridSeconds !== null && hasQualityTarget(rate) ? ["enable-force-key-frames=1"] : [];
   const params = [...fps, ...forced, ...lightParams(options.light, SVT_AV1)];
   const svt = params.length === 0 ? [] : ["-svtav1-params", params.join(":")];
-  const keyframes =
-    options.gridSeconds === null
-      ? keyframeArguments(options)
-      : gridArguments(options.gridSeconds, options.chunk?.sinceStart);
-  return ["-preset", "8", ...rates, ...keyframes, ...svt];
+  return ["-preset", "8", ...rates, ...closedKeyframes(options), ...svt];
 }
 
 export const aomAv1Arguments = (options: VideoEncodeOptions): string[] => [
   ...["-cpu-used", "6", "-row-mt", "1", ...rateArguments("libaom-av1", options)],
-  ...[...vpxKeyframes(options), ...passArguments(options)],
+  ...[...closedKeyframes(options, ONLY_FORCED), ...passArguments(options)],
 ];
 
 /** VP8 has quality steps only. */

@@ -49,6 +49,12 @@ export const channelTrack = (channel: TextChannel, path: string): ChannelTrack =
   isCaptions: true,
 });
 
+/** A channel that cannot be read. */
+export const failedChannel = (channel: TextChannel, failure: Failure): ChannelTrack => ({
+  ...channelTrack(channel, ""),
+  failure,
+});
+
 /** Recognized speech as a track, in the language of its text. */
 export const speechTrack = (channel: TextChannel, path: string, speech: SpeechMetadata): ChannelTrack => ({
   ...channelTrack(channel, path),

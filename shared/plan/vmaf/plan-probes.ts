@@ -47,7 +47,10 @@ export function planSearch(
   return ok({ ...searched, encoder, planned: planned.value, name });
 }
 
-/** Samples are from the middle of a video, not from its end. They have no captions and overlays, because they have new times. */
+/**
+ * Samples are from the middle of a video, not from its end. They have no captions and overlays, because they have new
+ * times.
+ */
 function planSampled(
   searched: SearchedVideo,
   { video: track }: SourceTracks,

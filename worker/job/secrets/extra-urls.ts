@@ -1,5 +1,5 @@
-// The URLs of watermarks, overlays, subtitles, captions, fonts and audio tracks. A user, password and query in them are secret,
-// as in the URL of the source. Pure.
+// The URLs of watermarks, overlays, subtitles, captions, fonts and audio tracks. A user, password and query in them are
+// secret, as in the URL of the source. Pure.
 import * as z from "zod";
 import type { BurnSpec } from "#shared/job/burn.ts";
 import { publicUrl } from "#shared/job/metadata.ts";
