@@ -11,7 +11,7 @@ import type { MediaProbe, ProbedStream } from "#shared/media/media-probe.ts";
 import type { Tool } from "../../ffmpeg/discover/locate.ts";
 import { readStart } from "../../folders/open-source.ts";
 import { type IsoFileType, readIsoFileType } from "./iso-file-type.ts";
-import { probeFile } from "./probe.ts";
+import { probeWithChapters } from "./probe.ts";
 
 /**
  * Brands of HEIF images with HEVC or of unnamed codecs (ISO/IEC 23008-12 §10, annex B): ffmpeg decodes single tiles of
@@ -31,8 +31,8 @@ const HEIF_BRANDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Probes a source like `probeFile`. Also throws AppError `input_codec_not_supported` for HEIC, and `input_encrypted`
- * when the stream that would be used is encrypted. Encrypted audio beside a video is only marked as encrypted.
+ * Probes like `probeWithChapters`. Also throws AppError `input_codec_not_supported` for HEIC, and `input_encrypted` when
+ * the stream that would be used is encrypted. Encrypted audio beside a video is only marked as encrypted.
  */
 export async function probeDecodable(ffprobe: Tool, path: string, signal?: AbortSignal): Promise<MediaProbe> {
   const fileType = await readIsoFileType(path);
@@ -40,7 +40,9 @@ export async function probeDecodable(ffprobe: Tool, path: string, signal?: Abort
     const message = "The input is a HEIC or HEIF image, which is not supported; convert it to JPEG, PNG or AVIF first.";
     throw new AppError("input_codec_not_supported", message);
   }
-  const probed = await probeFile(ffprobe, path, signal).catch((error: unknown) => explain(error, path, fileType));
+  const probed = await probeWithChapters(ffprobe, path, signal).catch((error: unknown) =>
+    explain(error, path, fileType),
+  );
   const probe = await withScrambled(marked(probed, fileType), path);
   const video = chosenVideo(probe.streams);
   const isHidden = !video && probe.streams.some((stream) => stream.codec_type === "video" && isEncrypted(stream));
@@ -70,9 +72,9 @@ const encrypted = (problem: Parameters<typeof undecodableFailure>[0]): AppError 
 const ENTRIES = { video: "encv", audio: "enca" } as const;
 
 /** Sets the codec tag of encrypted streams, because ffprobe reports the tag of the codec inside. */
-const marked = ({ streams, format }: MediaProbe, { encrypted: kinds }: IsoFileType): MediaProbe => ({
-  format,
-  streams: streams.map((stream) => {
+const marked = (probe: MediaProbe, { encrypted: kinds }: IsoFileType): MediaProbe => ({
+  ...probe,
+  streams: probe.streams.map((stream) => {
     const kind = (["video", "audio"] as const).find((each) => each === stream.codec_type && kinds.has(each));
     return kind ? { ...stream, codec_tag_string: ENTRIES[kind] } : stream;
   }),

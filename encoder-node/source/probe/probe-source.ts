@@ -1,7 +1,6 @@
 // Probes a source, including data that only its frames and packets contain.
 import * as z from "zod";
 import { isCaptions } from "#shared/media/captions.ts";
-import { CHAPTER_ENTRIES, type Chapter, printedChapters } from "#shared/media/chapters.ts";
 import { chosenAudio, chosenVideo } from "#shared/media/choose-streams.ts";
 import { MediaProbe, type ProbedStream } from "#shared/media/media-probe.ts";
 import { HLG } from "#shared/plan/source/source-color.ts";
@@ -50,24 +49,12 @@ export async function probeSource(
   const local = typeof file === "string" ? { path: file } : file;
   const probe = await probeDecodable(ffprobe, local.path, signal);
   const video = chosenVideo(probe.streams);
-  const [chapters, timed, ofFrames] = await Promise.all([
-    chaptersOf({ ffprobe, signal }, local),
+  const [timed, ofFrames] = await Promise.all([
     withAudioTimes(ffprobe, local, probe, signal),
     video ? frameData({ ffprobe, signal }, local, video) : {},
   ]);
   const streams = timed.streams.map((stream) => (stream.index === video?.index ? { ...stream, ...ofFrames } : stream));
-  return { ...timed, streams, ...(chapters.length > 0 ? { chapters } : {}) };
-}
-
-/** None if they cannot be read, for example because their titles are too long for a text. */
-async function chaptersOf(
-  { ffprobe, signal }: { readonly ffprobe: Tool; readonly signal: AbortSignal },
-  { path }: LocalFile,
-): Promise<Chapter[]> {
-  const reading = runFfprobe({ ffprobe, path, options: ["-show_entries", CHAPTER_ENTRIES], signal });
-  const { stdout } = await reading.catch(() => ({ stdout: "{}" }));
-  signal.throwIfAborted();
-  return printedChapters(JSON.parse(stdout));
+  return { ...timed, streams };
 }
 
 /** Tests for the kinds of side data that plans read. */

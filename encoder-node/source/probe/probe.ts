@@ -2,11 +2,12 @@
 import { basename, extname } from "node:path";
 import * as z from "zod";
 import { AppError } from "#shared/errors.ts";
+import { CHAPTER_ENTRIES, printedChapters } from "#shared/media/chapters.ts";
 import { undecodable, undecodableFailure } from "#shared/media/choose-streams.ts";
 import { ALLOWED_DECODERS } from "#shared/media/decoders.ts";
 import { MediaProbe, type ProbedStream } from "#shared/media/media-probe.ts";
 import type { Tool } from "../../ffmpeg/discover/locate.ts";
-import { frameTooLarge, runFfprobe } from "./run-ffprobe.ts";
+import { type FfprobeRun, frameTooLarge, isTooLarge, runFfprobe } from "./run-ffprobe.ts";
 
 /**
  * Probes a local file, given by its absolute path. Throws as `runFfprobe` does, AppError `input_codec_not_supported`
@@ -14,26 +15,33 @@ import { frameTooLarge, runFfprobe } from "./run-ffprobe.ts";
  * are too large to decode, or more streams than a report can hold. `demuxer` is for files of a known format, because
  * very small files may be taken for other formats.
  */
-export async function probeFile(
-  ffprobe: Tool,
-  path: string,
-  signal?: AbortSignal,
-  demuxer?: string,
-): Promise<MediaProbe> {
-  const format = demuxer === undefined ? [] : ["-f", demuxer];
-  const options = [...format, "-show_format", "-show_streams", ...SHOW_PROGRAMS];
-  const { stdout, stderr } = await runFfprobe({ ffprobe, path, options, signal });
-  const probe = parseProbe(stdout);
-  if (!probe?.streams.some(isPlayable)) {
+export const probeFile = (ffprobe: Tool, path: string, signal?: AbortSignal, demuxer?: string): Promise<MediaProbe> =>
+  probe({ ffprobe, path, signal, options: demuxer === undefined ? [] : ["-f", demuxer] }, PROGRAM_ENTRIES);
+
+/** Probes a source like `probeFile`, with its chapters; without, if their titles are too long to be read. */
+export async function probeWithChapters(ffprobe: Tool, path: string, signal?: AbortSignal): Promise<MediaProbe> {
+  const run = { ffprobe, path, signal, options: [] };
+  return probe(run, `${PROGRAM_ENTRIES}:${CHAPTER_ENTRIES}`).catch((error: unknown) =>
+    isTooLarge(error) ? probe(run, PROGRAM_ENTRIES) : Promise.reject(error),
+  );
+}
+
+async function probe(run: FfprobeRun, entries: string): Promise<MediaProbe> {
+  const options = [...run.options, "-show_format", "-show_streams", "-show_entries", entries];
+  const { stdout, stderr } = await runFfprobe({ ...run, options });
+  const probed = parseProbe(stdout);
+  if (!probed?.streams.some(isPlayable)) {
     const message = "The input has neither video nor audio; check that the source is a media file.";
-    throw frameTooLarge(stderr) ?? unknownCodec(probe?.streams) ?? new AppError("input_not_media", message);
+    throw frameTooLarge(stderr) ?? unknownCodec(probed?.streams) ?? new AppError("input_not_media", message);
   }
-  if (probe.streams.length > MAX_STREAMS) {
-    const message = `The input has ${probe.streams.length} streams; at most ${MAX_STREAMS} are allowed.`;
+  if (probed.streams.length > MAX_STREAMS) {
+    const message = `The input has ${probed.streams.length} streams; at most ${MAX_STREAMS} are allowed.`;
     throw new AppError("input_not_media", message);
   }
-  const visible = shownProbe(probe, path);
-  return { ...visible, streams: withPrograms(visible.streams, JSON.parse(stdout)) };
+  const visible = shownProbe(probed, run.path);
+  const printed: unknown = JSON.parse(stdout);
+  const [streams, chapters] = [withPrograms(visible.streams, printed), printedChapters(printed)];
+  return { ...visible, streams, ...(chapters.length > 0 ? { chapters } : {}) };
 }
 
 /** Demuxers by extension: ffprobe takes larger images for sequences (`image2`), which are not allowed. */
@@ -87,7 +95,7 @@ function shortened<Tagged extends { tags?: Record<string, string> | undefined }>
   return { ...part, tags: Object.fromEntries(short) };
 }
 
-const SHOW_PROGRAMS = ["-show_entries", "program=program_id:program_stream=index"];
+const PROGRAM_ENTRIES = "program=program_id:program_stream=index";
 const Programs = z.object({
   programs: z.array(
     z.object({ program_id: z.int().min(0), streams: z.array(z.object({ index: z.int() })).default([]) }),
@@ -116,10 +124,12 @@ function unknownCodec(streams: readonly ProbedStream[] = []): AppError | null {
   return problem ? new AppError(problem.code, undecodableFailure(problem).message) : null;
 }
 
+const Printed = MediaProbe.omit({ chapters: true });
+
 /** Null when the output lacks data that every media file has. */
 function parseProbe(text: string): MediaProbe | null {
   try {
-    return MediaProbe.parse(JSON.parse(text));
+    return Printed.parse(JSON.parse(text));
   } catch {
     return null;
   }

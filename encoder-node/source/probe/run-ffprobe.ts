@@ -94,9 +94,14 @@ function probeFailure({ exitCode, signal, stopped, stderr }: ToolEnd): AppError 
   return new AppError("node_failed", message, cause);
 }
 
+const TOO_LARGE = "The input's metadata is too large to be read";
+
+/** True for the error of a file with more text than is read. */
+export const isTooLarge = (error: unknown): boolean => error instanceof AppError && error.message.startsWith(TOO_LARGE);
+
 /** The problem of a file that needs more resources than any media file; null when ffprobe ended otherwise. */
 function problemOfFile(stopped: ToolEnd["stopped"], signal: ToolEnd["signal"]): string | null {
-  if (stopped === "output") return "The input's metadata is too large to be read";
+  if (stopped === "output") return TOO_LARGE;
   if (stopped !== null) return null;
   if (signal === "SIGXCPU")
     return "The input's metadata takes far more time to read than the metadata of any media file";
