@@ -5,16 +5,16 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
+import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import { planAudio } from "#shared/plan/tasks/plan-audio.ts";
 import { planEncode } from "#shared/plan/tasks/plan-encode.ts";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
 import { fileFolder } from "../../test/fixtures.ts";
 import { RunFiles } from "../run-files/run-files.ts";
-import { probeSource } from "../source/probe/probe-source.ts";
 import { integratedLoudness, truePeak } from "../testing/bs1770.ts";
 import { few, inSoak, SLOW } from "../testing/few.ts";
-import { makeClip, REFERENCE_FFMPEG, tested } from "../testing/plan-runs.ts";
+import { makeClip, probeClip, REFERENCE_FFMPEG, tested } from "../testing/plan-runs.ts";
 import { silentLog } from "../testing/silent-log.ts";
 import { NO_TRACE } from "../tracing/task-trace.ts";
 import { CommandLog } from "../workspace/command-log.ts";
@@ -85,7 +85,7 @@ async function samplesOf(file: string, channels: number, part: readonly string[]
   );
 }
 
-type Leveled = { readonly outputs: readonly OutputSpec[]; readonly probe: Awaited<ReturnType<typeof probeSource>> };
+type Leveled = { readonly outputs: readonly OutputSpec[]; readonly probe: MediaProbe };
 
 const depsOf = (commands: CommandLog) => ({
   ffmpeg: tested.ffmpeg,
@@ -107,7 +107,7 @@ async function encoded(clip: string, requests: readonly OutputOptions[]) {
       return super.start(...values);
     }
   })();
-  const probe = await probeSource(tested.ffprobe, source);
+  const probe = await probeClip(source);
   const deps = depsOf(commands);
   const gains = await findGains(taskSource({ source, probe, folder }), requests.map(specOf), deps);
   const measurements = commands.sourceReads;

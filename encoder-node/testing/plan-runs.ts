@@ -2,7 +2,7 @@
 
 import { execFile } from "node:child_process";
 import { chmodSync } from "node:fs";
-import { mkdtemp, writeFile } from "node:fs/promises";
+import { mkdtemp, stat, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -44,6 +44,17 @@ export async function probe(file: string): Promise<MediaProbe> {
   return MediaProbe.parse(JSON.parse(stdout.toString()));
 }
 
+const probes = new Map<string, Promise<MediaProbe>>();
+
+/** Probes a source like a node; a file that has not changed only once. */
+export async function probeClip(file: string): Promise<MediaProbe> {
+  const { mtimeMs, size } = await stat(file);
+  const key = `${file} ${mtimeMs} ${size}`;
+  const probing = probes.get(key) ?? probeSource(tested.ffprobe, file);
+  probes.set(key, probing);
+  return probing;
+}
+
 /** A plan with the files of its outputs, by the output's index and in that order. */
 export type Made = EncodePlan & { readonly files: ReadonlyMap<number, readonly string[]> };
 
@@ -63,7 +74,7 @@ export async function encodeClip(
 ): Promise<Made> {
   const plan = planEncode({
     source,
-    probe: await probeSource(tested.ffprobe, source),
+    probe: await probeClip(source),
     outputs: requests.map(specOf),
     capabilities: ALL_SOFTWARE,
     watermarks,

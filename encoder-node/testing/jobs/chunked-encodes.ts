@@ -17,8 +17,7 @@ import { planJoin } from "#shared/plan/tasks/plan-join.ts";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
 import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
 import { readFrameIndex } from "../../source/frame-index/frame-index.ts";
-import { probeSource } from "../../source/probe/probe-source.ts";
-import { FFMPEG, FFPROBE, REFERENCE_FFMPEG, tested } from "../plan-runs.ts";
+import { FFMPEG, FFPROBE, probeClip, REFERENCE_FFMPEG, tested } from "../plan-runs.ts";
 
 const { ffprobe } = tested;
 const options = { env: toolEnvironment(), maxBuffer: 64 * 1024 * 1024 } as const;
@@ -60,7 +59,7 @@ export async function makeBoth(
   prepare: Prepare = async () => undefined,
   watermarks: ReadonlyMap<string, string> = new Map(),
 ): Promise<Both> {
-  const probe = await probeSource(ffprobe, clip);
+  const probe = await probeClip(clip);
   const outputs = requests.map(specOf);
   const capabilities = { ...ALL_SOFTWARE, ffmpegVersion: tested.ffmpeg.version };
   const request = { source: clip, probe, outputs, capabilities, watermarks };

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import type { OutputReport } from "#shared/protocol/reports.ts";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
-import { probeSource } from "../../source/probe/probe-source.ts";
 import { encode } from "../../tasks/encode/encode.ts";
 import { type Cue, parseWebVtt } from "../../text/subtitle-cues.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
+import { probe, probeClip } from "../plan-runs.ts";
 import { sourceAt, startTestNode, tools } from "../task-deps.ts";
 import { startTestStorage, type TestStorage } from "./stream-storage.ts";
 
@@ -53,7 +53,7 @@ export async function openSubtitleJobs(): Promise<SubtitleJobs> {
     async textsIn({ objects }, output, extension) {
       const name = `out-${output}.${extension}`;
       await writeFile(join(folder, name), objects.get(`${output}.1`) ?? Buffer.alloc(0));
-      const { streams } = await probeSource(tools.ffprobe, join(folder, name), AbortSignal.timeout(60_000));
+      const { streams } = await probe(join(folder, name));
       const texts = streams.filter(({ codec_type }) => codec_type === "subtitle");
       const files = texts.map(({ index }) => `-map 0:${index} -c webvtt ${name}-${index}.vtt`);
       const [last = "", ...others] = files.toReversed();
@@ -74,7 +74,7 @@ export async function openSubtitleJobs(): Promise<SubtitleJobs> {
       const task = {
         kind: "encode",
         sourceUrl: "http://127.0.0.1/",
-        probe: await probeSource(tools.ffprobe, path, AbortSignal.timeout(60_000)),
+        probe: await probeClip(path),
         outputs: requests.map(specOf),
       };
       const deps = node.depsOf("AAAAAAAAAAAAAA.encode.1", task, {

@@ -13,11 +13,10 @@ import { fileFolder } from "../../../test/fixtures.ts";
 import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
 import { prepareCaptions } from "../../prepare/prepare-captions.ts";
 import { sourceTexts } from "../../prepare/read-texts.ts";
-import { probeSource } from "../../source/probe/probe-source.ts";
 import { look, lossless, type Shown } from "../../testing/jobs/chunked-encodes.ts";
 import { processSource } from "../../testing/jobs/process-source.ts";
 import { pgsFile } from "../../testing/pgs-file.ts";
-import { decode, FFMPEG, probe, REFERENCE_FFMPEG, tested } from "../../testing/plan-runs.ts";
+import { decode, FFMPEG, probe, probeClip, REFERENCE_FFMPEG, tested } from "../../testing/plan-runs.ts";
 import { closeServers } from "../../testing/range-server.ts";
 import { secondsWithText } from "../../testing/shown-frames.ts";
 import { silentLog } from "../../testing/silent-log.ts";
@@ -94,7 +93,7 @@ async function filesOf(
 ): Promise<string[]> {
   const work = await mkdtemp(path("work-"));
   const source = path(clip);
-  const probed = await probeSource(tested.ffprobe, source);
+  const probed = await probeClip(source);
   const outputs = requests.map(specOf);
   const read = taskSource({ source, probe: probed, folder: work });
   const texts = await sourceTexts(outputs, read, { ...runDeps, speech: null });
