@@ -33,16 +33,19 @@ let timer: ReturnType<typeof setInterval>;
 const complaints: string[] = [];
 const NOT_KEPT = { status: 409, error_code: "job_state_conflict", message: "It is no longer kept" };
 
-const jobNow = (): Job => ({ ...job.job(Date.now()), ...overrides });
+/** The job stands still at a time, until `goOn`. Then it is late by this many milliseconds. */
+let clock: { readonly at: number } | { readonly lateMs: number };
+const now = (): number => ("at" in clock ? clock.at : Date.now() - clock.lateMs);
+
+const jobNow = (): Job => ({ ...job.job(now()), ...overrides });
 const events = (): string => `/v2/jobs/${job.id}/events`;
 const isOver = (): boolean => jobNow().completed_at !== null;
 
 /** The first events of a stream. */
 function opening(): unknown {
   if (streamError) return streamError;
-  const now = Date.now();
-  job.changes(now);
-  const tasks = { ...job.list(now), removed: [] };
+  job.changes(now());
+  const tasks = { ...job.list(now()), removed: [] };
   return [["job", jobNow()], ...(isOver() ? [["end", jobNow()]] : [["tasks", tasks]])];
 }
 
@@ -57,10 +60,10 @@ beforeAll(async () => {
     }),
     "EVENTS /v2/jobs/:id/events": opening,
     "GET /v2/jobs/:id": jobNow,
-    "GET /v2/jobs/:id/tasks": unlessOld(() => job.list(Date.now())),
+    "GET /v2/jobs/:id/tasks": unlessOld(() => job.list(now())),
     "GET /v2/jobs/:id/commands": unlessOld(() => ({
       job_id: job.id,
-      commands: job.commands(Date.now()),
+      commands: job.commands(now()),
       commands_dropped: 0,
     })),
     "GET /v2/jobs/:id/running": () => ({ job_id: job.id, commands: running }),
@@ -92,7 +95,7 @@ beforeAll(async () => {
     "POST /v2/jobs/:id/notifications/:n/replay": () => ({ response: { delivered: true, status: 204, seconds: 0.1 } }),
     "GET /v2/metadata/jobs/:id": () => ({ job_id: job.id, metadata: { input, outputs } }),
     "DELETE /v2/jobs/:id": () => {
-      overrides = { status: "job.aborted", completed_at: job.job(Date.now()).created_at };
+      overrides = { status: "job.aborted", completed_at: job.job(now()).created_at };
       return jobNow();
     },
     "POST /v2/jobs/:id/retry": () => {
@@ -121,9 +124,10 @@ beforeEach(async () => {
 
 type View = { width?: number; theme?: "light" | "dark"; still?: boolean; tab?: string };
 
-/** Opens a job that started some seconds ago and runs on. */
+/** Opens a job that started some seconds ago. */
 async function open(options: Omit<FakeJobOptions, "startMs">, begunS: number, view: View = {}): Promise<void> {
-  job = new FakeJob({ ...options, startMs: Date.now() - begunS * 1000 });
+  clock = { at: Date.now() };
+  job = new FakeJob({ ...options, startMs: now() - begunS * 1000 });
   const context = await browser.newContext({
     viewport: { width: view.width ?? 1280, height: 800 },
     colorScheme: view.theme ?? "light",
@@ -140,12 +144,12 @@ async function open(options: Omit<FakeJobOptions, "startMs">, begunS: number, vi
   await page.locator("main h1").waitFor();
 }
 
-/** Sends changes until the test ends. */
+/** Lets the job run on, and sends changes until the test ends. */
 function goOn(everyMs: number): void {
+  clock = { lateMs: Date.now() - now() };
   timer = setInterval(() => {
-    const now = Date.now();
     fake.send(events(), "job", jobNow());
-    fake.send(events(), "tasks", job.changes(now));
+    fake.send(events(), "tasks", job.changes(now()));
     if (isOver()) fake.send(events(), "end", jobNow());
   }, everyMs);
 }
