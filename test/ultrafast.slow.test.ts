@@ -18,6 +18,7 @@ import { fileFolder, untilEnd } from "./fixtures.ts";
 import { makeClip, makeLongClip } from "./media.ts";
 import { startSourceServer } from "./services/source-server.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
+import { readPackage } from "./streams/stream-package.ts";
 
 const POSITIVE = expect.toSatisfy((value: unknown) => typeof value === "number" && value > 0);
 const SECONDS = 80;
@@ -123,9 +124,9 @@ const outputs = (path: string): object => ({
   "jpg:160x": { path: `${path}/image-%02d.jpg`, number: 2 },
   httpstream: {
     path,
-    hls: { path: "hls" },
+    hls: { path: "hls", segments: "fmp4" },
     dash: { path: "dash" },
-    variants: ["mp4:x180_200k:96k", "mp4:x120_100k:96k"],
+    variants: ["mp4:x180_200k:96k", "mp4:vp9_x120_100k", "mp4:x:opus_64k"],
     subtitles: "all",
     burn: { from: 1 },
   },
@@ -156,6 +157,10 @@ it("a video in chunks equals the video in one piece, although a node and the con
   expect(chunked).toEqual(plain);
   expect(chunked.text).toContain("00:00:23,000 --> 00:00:26,500\nCue 23\n");
 
+  const streams = await Promise.all(["whole", "chunked"].map(segmentsOf));
+  expect([streams[0]?.codecs.length, streams[0]?.starts.length]).toEqual([4, 4]);
+  expect(streams[1]).toEqual(streams[0]);
+
   const [before, after] = await Promise.all([loudnessOf(whole.id), loudnessOf(id)]);
   expect(after).toEqual(before);
   expect(after).toMatchObject([{ output: { integrated: expect.closeTo(-20, 0) } }]);
@@ -168,6 +173,13 @@ it("a video in chunks equals the video in one piece, although a node and the con
   await expectFacts(id, ultrafast.chunks.length);
   await expect.poll(scratchObjects).toEqual([]);
 });
+
+/** The codecs of a stream's variants, and the times of the segments of each track. */
+async function segmentsOf(path: string): Promise<{ codecs: string[]; starts: number[][] }> {
+  const read = await readPackage(`${stack.s3.endpoint}/${stack.s3.bucket}/${path}/hls/master.m3u8`);
+  const starts = read.tracks.map(({ segments }) => segments.map(({ start }) => start));
+  return { codecs: read.variants.map(({ codecs }) => codecs), starts };
+}
 
 async function loudnessOf(id: string): Promise<unknown> {
   const { body } = await stack.request("GET", `/metadata/jobs/${id}/mp4:320x180:96k`);

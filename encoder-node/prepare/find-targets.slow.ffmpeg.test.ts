@@ -1,7 +1,9 @@
 // Searches for the variants of a stream, and for outputs that show parts of their source.
 import path from "node:path";
 import { beforeAll, expect, it } from "vitest";
+import type { Clip } from "#shared/job/clip.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
+import { withClip } from "#shared/request/clip.ts";
 import { parseOutputs } from "#shared/request/outputs/outputs-section.ts";
 import { fileFolder } from "../../test/fixtures.ts";
 import { probeSource } from "../source/probe/probe-source.ts";
@@ -31,10 +33,12 @@ class SeekLog extends CommandLog {
   }
 }
 
-async function foundFor(requested: object, clip = source, range?: { fromMs: number; toMs: number }) {
+async function foundFor(requested: object, clip = source, range?: { fromMs: number; toMs: number }, part?: Clip) {
   const parsed = parseOutputs(requested, "none");
   if (!parsed.ok) throw new Error(parsed.error.message);
-  const outputs = parsed.value;
+  const clipped = withClip(parsed.value, part);
+  if (!clipped.ok) throw new Error(clipped.error.message);
+  const outputs = clipped.value;
   const probe = await probeSource(tested.ffprobe, clip);
   const capabilities = { ...ALL_SOFTWARE, hardware: null, ffmpegVersion: "n7", cpus: 2 };
   const commands = new SeekLog();
@@ -52,7 +56,7 @@ async function foundFor(requested: object, clip = source, range?: { fromMs: numb
   return { outputs, targets, beginsAt: commands.seeks };
 }
 
-it("takes its samples from a hard scene, except in chunks", async () => {
+it("takes its samples from a hard scene of what is encoded, except in chunks", async () => {
   const hard = "noise=alls=60:allf=t:enable=between(t\\,6\\,8)";
   const encode = "-c:v libx264 -preset ultrafast -g 50 -sc_threshold 0";
   await makeClip(folder, "scenes.mp4", `-f lavfi -i testsrc2=s=160x90:r=25:d=12,${hard} ${encode}`);
@@ -60,6 +64,12 @@ it("takes its samples from a hard scene, except in chunks", async () => {
   const outputs = { "mp4:::quality=vmaf80": { path: "/a.mp4" } };
   expect((await foundFor(outputs, scenes)).beginsAt).toEqual([6.02]);
   expect((await foundFor(outputs, scenes, { fromMs: 0, toMs: 12_000 })).beginsAt).toEqual([5.25]);
+  const stream = { path: "/s", variants: ["mp4:::quality=vmaf80"], dash: { path: "dash" } };
+  for (const requested of [outputs, { httpstream: stream }]) {
+    const { beginsAt } = await foundFor(requested, scenes, undefined, { startMs: 1000, endMs: 5000 });
+    expect(beginsAt.map((seconds) => seconds >= 1 && seconds < 5)).toEqual([true]);
+    expect((await foundFor(requested, scenes, undefined, { startMs: 3000, endMs: null })).beginsAt).toEqual([6.02]);
+  }
 });
 
 it("searches each video once, and skips videos without a VMAF", async () => {

@@ -100,6 +100,17 @@ test.each(ROWS)("a clip of $name has the frames and samples of the same part tri
   expect(hash(frames[0] ?? Buffer.alloc(0))).toBe(hash(frames[1] ?? Buffer.alloc(0)));
 });
 
+test.each([
+  [7959, 24],
+  [7960, 24],
+  [7961, 25],
+  [9000, 25],
+])("a clip that ends at %i ms, near the last frame at 7960 ms, has %i frames", async (endMs, count) => {
+  await makeClip(folder, "ends.mov", `${VIDEO}25:d=8 ${X264}`);
+  const file = await encodeOne(path.join(folder, "ends.mov"), { ...FILE, clip: { startMs: 7000, endMs } });
+  expect((await decode(file, "null", "gray")).length / (96 * 54)).toBe(count);
+});
+
 const STREAM_AND_IMAGES: readonly OutputOptions[] = [
   {
     format: "httpstream",

@@ -238,9 +238,8 @@ describe("times", () => {
         { start: 1.2, end: -2 },
         { start: -3, end: 5 },
       ];
-      const requests = windows.flatMap((window) =>
-        [full, WORD].map((what) => overlaid([{ ...what, ...window }], "mkv::noaudio")),
-      );
+      const kinds = [full, WORD];
+      const requests = windows.map((window, at) => overlaid([{ ...kinds[at], ...window }], "mkv::noaudio"));
       const { whole, joined } = await encodeBoth(name, requests);
       const times = (await look(whole[0] ?? "")).frames.map(({ seconds }) => seconds);
       const length = Number((await probe(clip(name))).format.duration);
@@ -248,16 +247,7 @@ describe("times", () => {
         const from = start < 0 ? length + start : start;
         const to = end < 0 ? length + end : end;
         const within = times.filter((time) => time >= from - 0.001 && time < to - 0.001);
-        for (const [kind, file] of [whole[2 * at], whole[2 * at + 1]].entries()) {
-          const seen = await brightTimes(file ?? "");
-          expect([at, kind, seen[0], seen.at(-1), seen.length]).toEqual([
-            at,
-            kind,
-            within[0],
-            within.at(-1),
-            within.length,
-          ]);
-        }
+        expect([at, await brightTimes(whole[at] ?? "")]).toEqual([at, within]);
       }
       for (const [at, file] of whole.entries()) {
         expect(framesOf(await look(joined[at] ?? ""))).toEqual(framesOf(await look(file)));
