@@ -126,7 +126,7 @@ const outputs = (path: string): object => ({
     path,
     hls: { path: "hls", segments: "fmp4" },
     dash: { path: "dash" },
-    variants: ["mp4:x180_200k:96k", "mp4:vp9_x120_100k", "mp4:x:opus_64k"],
+    variants: ["mp4:x180_200k:96k", "mp4:vp9_x120_100k:96k", "mp4:x:opus_64k"],
     subtitles: "all",
     burn: { from: 1 },
   },
@@ -158,7 +158,7 @@ it("a video in chunks equals the video in one piece, although a node and the con
   expect(chunked.text).toContain("00:00:23,000 --> 00:00:26,500\nCue 23\n");
 
   const streams = await Promise.all(["whole", "chunked"].map(segmentsOf));
-  expect([streams[0]?.codecs.length, streams[0]?.starts.length]).toEqual([4, 4]);
+  expect(streams[0]?.codecs.join()).toMatch(/avc1.*vp09.*opus/);
   expect(streams[1]).toEqual(streams[0]);
 
   const [before, after] = await Promise.all([loudnessOf(whole.id), loudnessOf(id)]);
