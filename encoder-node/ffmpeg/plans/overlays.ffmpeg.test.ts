@@ -238,8 +238,9 @@ describe("times", () => {
         { start: 1.2, end: -2 },
         { start: -3, end: 5 },
       ];
-      const kinds = [full, WORD];
-      const requests = windows.map((window, at) => overlaid([{ ...kinds[at], ...window }], "mkv::noaudio"));
+      const requests = windows.flatMap((window) =>
+        [full, WORD].map((what) => overlaid([{ ...what, ...window }], "mkv::noaudio")),
+      );
       const { whole, joined } = await encodeBoth(name, requests);
       const times = (await look(whole[0] ?? "")).frames.map(({ seconds }) => seconds);
       const length = Number((await probe(clip(name))).format.duration);
@@ -247,7 +248,7 @@ describe("times", () => {
         const from = start < 0 ? length + start : start;
         const to = end < 0 ? length + end : end;
         const within = times.filter((time) => time >= from - 0.001 && time < to - 0.001);
-        expect([at, await brightTimes(whole[at] ?? "")]).toEqual([at, within]);
+        for (const file of whole.slice(2 * at, 2 * at + 2)) expect([at, await brightTimes(file)]).toEqual([at, within]);
       }
       for (const [at, file] of whole.entries()) {
         expect(framesOf(await look(joined[at] ?? ""))).toEqual(framesOf(await look(file)));
