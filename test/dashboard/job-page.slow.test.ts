@@ -33,9 +33,8 @@ let timer: ReturnType<typeof setInterval>;
 const complaints: string[] = [];
 const NOT_KEPT = { status: 409, error_code: "job_state_conflict", message: "It is no longer kept" };
 
-/** The job stands still at a time, until `goOn`. Then it is late by this many milliseconds. */
-let clock: { readonly at: number } | { readonly lateMs: number };
-const now = (): number => ("at" in clock ? clock.at : Date.now() - clock.lateMs);
+/** The time of the job, which stands still until `goOn`. */
+let now: () => number;
 
 const jobNow = (): Job => ({ ...job.job(now()), ...overrides });
 const events = (): string => `/v2/jobs/${job.id}/events`;
@@ -44,8 +43,9 @@ const isOver = (): boolean => jobNow().completed_at !== null;
 /** The first events of a stream. */
 function opening(): unknown {
   if (streamError) return streamError;
-  job.changes(now());
-  const tasks = { ...job.list(now()), removed: [] };
+  const at = now();
+  job.changes(at);
+  const tasks = { ...job.list(at), removed: [] };
   return [["job", jobNow()], ...(isOver() ? [["end", jobNow()]] : [["tasks", tasks]])];
 }
 
@@ -126,8 +126,9 @@ type View = { width?: number; theme?: "light" | "dark"; still?: boolean; tab?: s
 
 /** Opens a job that started some seconds ago. */
 async function open(options: Omit<FakeJobOptions, "startMs">, begunS: number, view: View = {}): Promise<void> {
-  clock = { at: Date.now() };
-  job = new FakeJob({ ...options, startMs: now() - begunS * 1000 });
+  const openedMs = Date.now();
+  now = () => openedMs;
+  job = new FakeJob({ ...options, startMs: openedMs - begunS * 1000 });
   const context = await browser.newContext({
     viewport: { width: view.width ?? 1280, height: 800 },
     colorScheme: view.theme ?? "light",
@@ -146,7 +147,8 @@ async function open(options: Omit<FakeJobOptions, "startMs">, begunS: number, vi
 
 /** Lets the job run on, and sends changes until the test ends. */
 function goOn(everyMs: number): void {
-  clock = { lateMs: Date.now() - now() };
+  const lateMs = Date.now() - now();
+  now = () => Date.now() - lateMs;
   timer = setInterval(() => {
     fake.send(events(), "job", jobNow());
     fake.send(events(), "tasks", job.changes(now()));
