@@ -6,8 +6,7 @@ import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import { withClip } from "#shared/request/clip.ts";
 import { parseOutputs } from "#shared/request/outputs/outputs-section.ts";
 import { fileFolder } from "../../test/fixtures.ts";
-import { probeSource } from "../source/probe/probe-source.ts";
-import { makeClip, REFERENCE_FFMPEG, tested } from "../testing/plan-runs.ts";
+import { makeClip, probeClip, REFERENCE_FFMPEG, tested } from "../testing/plan-runs.ts";
 import { silentLog } from "../testing/silent-log.ts";
 import { NO_TRACE } from "../tracing/task-trace.ts";
 import { CommandLog } from "../workspace/command-log.ts";
@@ -33,16 +32,18 @@ class SeekLog extends CommandLog {
   }
 }
 
-async function foundFor(requested: object, clip = source, range?: { fromMs: number; toMs: number }, part?: Clip) {
+type Part = { range?: { fromMs: number; toMs: number }; clip?: Clip };
+
+async function foundFor(requested: object, file = source, { range, clip }: Part = {}) {
   const parsed = parseOutputs(requested, "none");
   if (!parsed.ok) throw new Error(parsed.error.message);
-  const clipped = withClip(parsed.value, part);
+  const clipped = withClip(parsed.value, clip);
   if (!clipped.ok) throw new Error(clipped.error.message);
   const outputs = clipped.value;
-  const probe = await probeSource(tested.ffprobe, clip);
+  const probe = await probeClip(file);
   const capabilities = { ...ALL_SOFTWARE, hardware: null, ffmpegVersion: "n7", cpus: 2 };
   const commands = new SeekLog();
-  const work = { ...taskSource({ source: clip, probe, folder }), watermarks: new Map(), ...(range ? { range } : {}) };
+  const work = { ...taskSource({ source: file, probe, folder }), watermarks: new Map(), ...(range ? { range } : {}) };
   const targets = await findTargets(work, outputs, {
     ffmpeg: { ...tested.ffmpeg, path: REFERENCE_FFMPEG },
     ffprobe: tested.ffprobe,
@@ -63,12 +64,13 @@ it("takes its samples from a hard scene of what is encoded, except in chunks", a
   const scenes = path.join(folder, "scenes.mp4");
   const outputs = { "mp4:::quality=vmaf80": { path: "/a.mp4" } };
   expect((await foundFor(outputs, scenes)).beginsAt).toEqual([6.02]);
-  expect((await foundFor(outputs, scenes, { fromMs: 0, toMs: 12_000 })).beginsAt).toEqual([5.25]);
+  expect((await foundFor(outputs, scenes, { range: { fromMs: 0, toMs: 12_000 } })).beginsAt).toEqual([5.25]);
   const stream = { path: "/s", variants: ["mp4:::quality=vmaf80"], dash: { path: "dash" } };
   for (const requested of [outputs, { httpstream: stream }]) {
-    const { beginsAt } = await foundFor(requested, scenes, undefined, { startMs: 1000, endMs: 5000 });
+    const { beginsAt } = await foundFor(requested, scenes, { clip: { startMs: 1000, endMs: 5000 } });
     expect(beginsAt.map((seconds) => seconds >= 1 && seconds < 5)).toEqual([true]);
-    expect((await foundFor(requested, scenes, undefined, { startMs: 3000, endMs: null })).beginsAt).toEqual([6.02]);
+    const toEnd = await foundFor(requested, scenes, { clip: { startMs: 3000, endMs: null } });
+    expect(toEnd.beginsAt).toEqual([6.02]);
   }
 });
 
