@@ -1,5 +1,7 @@
+import { once } from "node:events";
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { CLIP, fetchTo, folder, sendClip, useFetchFolder, WHOLE } from "../../testing/jobs/fetched-source.ts";
 import { closeServers, serve } from "../../testing/range-server.ts";
@@ -19,6 +21,17 @@ it("blames the node when its disk cannot be written", async () => {
       message: expect.stringMatching(/^The node cannot write the input to its disk \(E[A-Z]+\)\.$/),
     });
   }
+});
+
+it("gets the bytes of a connection that breaks before the disk is ready", async () => {
+  let broken: Promise<unknown> = Promise.resolve();
+  const { origin } = await serve((request, response) => {
+    broken = once(response, "close");
+    sendClip(request, response, { dropAfter: 60_000 });
+  });
+  // Each connection sends less than undici waits for, so that its end arrives with its bytes.
+  const freeSpace = () => broken.then(() => sleep(20)).then(() => 1e12);
+  expect(await fetchTo(origin, { disk: diskOf(freeSpace) })).toEqual(WHOLE);
 });
 
 describe("a disk with too little space for", () => {

@@ -1,4 +1,5 @@
 // Single requests for the ranges of a source, and the version of the source in their responses.
+import { PassThrough, type Readable } from "node:stream";
 import type { Agent } from "undici";
 import { AppError } from "#shared/errors.ts";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
@@ -120,16 +121,16 @@ export class SourceRequests {
     const headers = rangeHeaders(part, this.#versionOf(part).validator);
     const response = await this.#request(piece, headers, part.signal);
     part.host = response.host;
+    const arriving = arrivingBytes(response.body);
     try {
       await this.#readHeaders(response, part);
       part.onResponse();
       this.hasResponded = true;
       await part.sink.begin?.();
-      await this.#writeBody(response, part);
+      await this.#writeBody(arriving, part);
       if (endsByClosing(response) && this.#resets > resets) throw connectionBroken(response.host);
     } finally {
-      // With a listener, because the body emits an error when it is destroyed early.
-      response.body.on("error", () => undefined).destroy();
+      response.body.destroy();
     }
   }
 
@@ -173,13 +174,14 @@ export class SourceRequests {
     this.#versions[piece] = { totalBytes: null, validator: null };
   }
 
-  async #writeBody({ body, host }: SourceResponse, part: Part): Promise<void> {
-    const { end, sink, offset } = part;
+  async #writeBody(arriving: AsyncIterable<Buffer>, part: Part): Promise<void> {
+    const { end, sink, offset, host, signal } = part;
     const start = part.at;
     const { totalBytes } = this.#versionOf(part);
     const endBytes = end === null ? totalBytes : end + 1;
     const checkRate = watchRate(this.timeouts, host, end !== null);
-    for await (const bytes of body as AsyncIterable<Buffer>) {
+    for await (const bytes of arriving) {
+      signal.throwIfAborted();
       // More bytes than announced belong to no version that could be completed.
       if (endBytes !== null && part.at + bytes.length > endBytes) throw this.#changed(part, host);
       await sink.write(bytes, offset + part.at);
@@ -190,6 +192,28 @@ export class SourceRequests {
     if (endBytes === null) this.#versions[part.piece] = { ...this.#versionOf(part), totalBytes: part.at };
     else if (part.at !== endBytes) throw incomplete(host, part.at - start, endBytes - start);
   }
+}
+
+/** A fast connection sends as much while the disk stores a block. */
+const ARRIVED_BYTES = 128 * 1024;
+
+/**
+ * The bytes of a body, from the time of this call. When its connection breaks, those that have arrived come before the
+ * error: a stream that is iterated would drop them, and a slow disk would never get on with a host that breaks each
+ * connection.
+ */
+function arrivingBytes(body: Readable): AsyncIterable<Buffer> {
+  const arrived = new PassThrough({ highWaterMark: ARRIVED_BYTES });
+  let failure: unknown = null;
+  body.on("error", (error) => {
+    failure = error;
+    arrived.end();
+  });
+  body.pipe(arrived);
+  return (async function* () {
+    yield* arrived;
+    if (failure !== null) throw failure;
+  })();
 }
 
 /** No range for a whole file: some servers respond to it in unusual ways. The validator may be a date or a strong ETag. */
