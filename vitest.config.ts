@@ -6,13 +6,12 @@ import { findCandidates } from "./encoder-node/ffmpeg/discover/locate.ts";
 import { mailBinding } from "./local/control-plane/mail.ts";
 import { guardedOutbound } from "./local/control-plane/outbound.ts";
 import FileOrder from "./test/file-order.ts";
+import { PATIENCE_MS } from "./test/patience-ms.ts";
 
 /** Options of every project: projects do not inherit options. */
 const COMMON = {
   tags: [{ name: "slow", description: "left out by `npm test`: `npm run test:tables`" }],
-  // Instead of 1 s, which a busy machine exceeds. Only a test that hangs waits so long: jobs on the shared system wait
-  // for jobs of other files.
-  expect: { poll: { timeout: 240_000 } },
+  expect: { poll: { timeout: PATIENCE_MS } },
   testTimeout: 900_000,
   hookTimeout: 900_000,
 };

@@ -71,7 +71,7 @@ it("leads by keyboard from a failed job to a video that plays", async () => {
   await keyboard.press("ControlOrMeta+Enter");
   // Watch.
   await page.waitForURL((url) => url.pathname.startsWith("/dashboard/jobs/") && !url.pathname.endsWith(failed));
-  await page.locator(".job-head .status", { hasText: "completed" }).waitFor({ timeout: 120_000 });
+  await page.locator(".job-head .status", { hasText: "completed" }).waitFor();
   await keyboard.press("p");
   const video = page.frameLocator("iframe").locator("video").first();
   await expect.poll(() => video.evaluate((element: HTMLVideoElement) => element.currentTime)).toBeGreaterThan(0.2);
@@ -115,6 +115,6 @@ it("encodes the sample clip as the first job of an account", async () => {
   await page.getByLabel("API key or admin token").fill(key);
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "Try it with a sample" }).press("Enter");
-  await page.locator(".job-head .status", { hasText: "completed" }).waitFor({ timeout: 120_000 });
+  await page.locator(".job-head .status", { hasText: "completed" }).waitFor();
   await expect.poll(() => page.locator(".gallery img").count()).toBe(3);
 });

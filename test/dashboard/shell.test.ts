@@ -92,16 +92,23 @@ describe("a session", () => {
     });
     const { api_key: key } = (await created.json()) as { api_key: string };
     const headers = { authorization: `Basic ${btoa(`${key}:`)}` };
-    const response = await fetch(`${stack.api}/session/links`, { method: "POST", headers });
-    const { url: link } = (await response.json()) as { url: string };
+    const newLink = async (): Promise<string> => {
+      const response = await fetch(`${stack.api}/session/links`, { method: "POST", headers });
+      return ((await response.json()) as { url: string }).url;
+    };
     const visit = async (url: string): Promise<void> => {
       // Otherwise only the fragment would change.
       await client.goto("about:blank");
       await client.goto(url);
     };
     const question = client.getByRole("dialog", { name: "Sign in as another account?" });
+    const link = await newLink();
     await visit(link);
     await question.getByText(`“${name}”`).waitFor();
+    // The question did not use up the link.
+    const body = JSON.stringify({ once: link.split("#once=")[1] });
+    const used = await fetch(`${stack.api}/session`, { method: "POST", body });
+    expect([used.status, await used.json()]).toEqual([200, expect.objectContaining({ operator: false })]);
     await question.getByText("“stranger”").waitFor();
     expect(await accessibilityProblems(client)).toEqual([]);
     await client.keyboard.press("Escape");
@@ -112,9 +119,7 @@ describe("a session", () => {
     await visit(await dashboard.link("client"));
     await heading(client, "Jobs");
     expect([await question.count(), await client.locator(".account .ellipsis").textContent()]).toEqual([0, name]);
-    // The question did not use up the first link.
-    await visit(link);
-    await question.waitFor();
+    await visit(await newLink());
     await question.getByRole("button", { name: "Sign in as stranger" }).press("Enter");
     await client.locator(".account .ellipsis", { hasText: "stranger" }).waitFor();
   });

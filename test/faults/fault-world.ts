@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { PATIENCE_MS } from "../patience-ms.ts";
 import type { JobView } from "../services/api-client.ts";
 import { type SourceServer, startSourceServer } from "../services/source-server.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../services/webhook-receiver.ts";
@@ -107,11 +108,10 @@ export async function startFaultWorld({
 }
 
 const LOOK_EVERY_MS = 50;
-const BEGIN_LIMIT_MS = 60_000;
 
 /** Finds the node in its log lines about the job, or, before there are any, by the source on its disk. */
 async function holderOf(nodes: readonly FaultNode[], id: string): Promise<FaultNode> {
-  for (let waitedMs = 0; waitedMs < BEGIN_LIMIT_MS; waitedMs += LOOK_EVERY_MS) {
+  for (let waitedMs = 0; waitedMs < PATIENCE_MS; waitedMs += LOOK_EVERY_MS) {
     const seen = nodes.flatMap((node) => {
       const lines = node.lines().filter(({ lease }) => String(lease).startsWith(`${id}.`));
       const at = lines.length > 0 ? Math.max(...lines.map(({ time }) => Date.parse(String(time)))) : 0;
@@ -127,7 +127,7 @@ async function holderOf(nodes: readonly FaultNode[], id: string): Promise<FaultN
 async function encoding(nodes: readonly FaultNode[], id: string): Promise<void> {
   const isBegun = ({ message, lease }: LogLine): boolean =>
     message === "ffmpeg started" && String(lease).startsWith(`${id}.encode.`);
-  for (let waitedMs = 0; waitedMs < BEGIN_LIMIT_MS; waitedMs += LOOK_EVERY_MS) {
+  for (let waitedMs = 0; waitedMs < PATIENCE_MS; waitedMs += LOOK_EVERY_MS) {
     if (nodes.some((node) => node.lines().some(isBegun))) return;
     await sleep(LOOK_EVERY_MS);
   }

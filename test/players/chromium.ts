@@ -6,6 +6,7 @@ import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { type Browser, chromium } from "playwright-core";
 import { ROOT } from "../../local/home/constants.ts";
+import { PATIENCE_MS } from "../patience-ms.ts";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 /** Chromium for Linux x64 with H.264 and AAC, packed. */
@@ -80,10 +81,12 @@ async function unpack(archives: string, folder: string): Promise<void> {
  */
 export async function launchChromium(): Promise<Browser> {
   const { executablePath, libraries } = await findChromium();
-  return chromium.launch({
+  const browser = await chromium.launch({
     executablePath,
     env: { ...process.env, ...(libraries ? { LD_LIBRARY_PATH: libraries } : {}) },
     chromiumSandbox: false,
     args: ["--autoplay-policy=no-user-gesture-required", "--disable-gpu", "--disable-dev-shm-usage"],
   });
+  browser.on("context", (context) => context.setDefaultTimeout(PATIENCE_MS));
+  return browser;
 }

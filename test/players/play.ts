@@ -1,6 +1,8 @@
 // Plays a package with hls.js or dash.js in a real browser, step by step.
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Browser, Page } from "playwright-core";
 import * as z from "zod";
+import { PATIENCE_MS } from "../patience-ms.ts";
 import type { Stage } from "./page/stage.ts";
 import { Cue, type Fault, Frame, Opened, PlayReport } from "./play-report.ts";
 import type { PlayerSite } from "./player-site.ts";
@@ -8,7 +10,6 @@ import type { PlayerSite } from "./player-site.ts";
 /** The page's `stage`, for code that runs in the page. */
 declare const stage: Stage;
 
-const STEP_LIMIT_MS = 90_000;
 /** PLAYER_LOG=1 writes the browser's console to stderr and enables hls.js logs. */
 const LOGS = process.env.PLAYER_LOG === "1";
 
@@ -39,14 +40,18 @@ export type Playback = Opened & {
 };
 
 /**
- * Opens a manifest (.mpd) in dash.js, or a playlist in hls.js. Rejects when the player gives up or a step takes longer
- * than 90 s.
+ * Opens a manifest (.mpd) in dash.js, or a playlist in hls.js. Rejects when the player gives up, or does not complete
+ * a step.
  */
 export async function openPlayback(browser: Browser, site: PlayerSite, url: string): Promise<Playback> {
   const kind = url.endsWith(".mpd") ? "dash" : "hls";
   const page = await browser.newPage({ viewport: { width: 640, height: 360 } });
   const complaints = listen(page);
-  const step = <T>(what: string, carriedOut: Promise<T>): Promise<T> => within(what, carriedOut, complaints);
+  const report = async (): Promise<PlayReport> => {
+    const { faults, ...played } = PlayReport.parse(await page.evaluate(() => stage.report()));
+    return { ...played, faults: [...faults, ...complaints] };
+  };
+  const step = <T>(what: string, carriedOut: Promise<T>): Promise<T> => within(what, carriedOut, report);
   await page.goto(`${site.origin}/${LOGS ? "?log" : ""}`);
   const opened = await step(
     "open",
@@ -78,10 +83,7 @@ export async function openPlayback(browser: Browser, site: PlayerSite, url: stri
     showCaptions: async () => z.array(z.string()).parse(await page.evaluate(() => stage.showCaptions())),
     cues: async () => z.array(Cue).parse(await page.evaluate(() => stage.cues())),
     screenshot: async (path) => void (await page.screenshot({ path })),
-    report: async () => {
-      const report = PlayReport.parse(await page.evaluate(() => stage.report()));
-      return { ...report, faults: [...report.faults, ...complaints] };
-    },
+    report,
     close: () => page.close(),
   };
 }
@@ -101,13 +103,13 @@ function listen(page: Page): Fault[] {
   return complaints;
 }
 
-async function within<T>(what: string, carriedOut: Promise<T>, complaints: readonly Fault[]): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Error(`The player did not ${what} within ${STEP_LIMIT_MS} ms: ${JSON.stringify(complaints)}`)),
-      STEP_LIMIT_MS,
-    );
+/** The error of a late step has the state of the player. */
+async function within<T>(what: string, carriedOut: Promise<T>, report: () => Promise<PlayReport>): Promise<T> {
+  const patience = new AbortController();
+  const late = sleep(PATIENCE_MS, null, { signal: patience.signal }).then(async (): Promise<never> => {
+    const { frames, ...state } = await report();
+    const last = JSON.stringify({ ...state, frames: frames.slice(-3) });
+    throw new Error(`The player did not ${what} within ${PATIENCE_MS} ms: ${last}`);
   });
-  return Promise.race([carriedOut, late]).finally(() => clearTimeout(timer));
+  return Promise.race([carriedOut, late]).finally(() => patience.abort());
 }

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { serveLoopback } from "../../local/demo/loopback-server.ts";
 import { readBody } from "../../local/demo/webhook-inbox.ts";
+import { PATIENCE_MS } from "../patience-ms.ts";
 
 export type ReceivedWebhook = {
   readonly method: string;
@@ -31,7 +32,6 @@ export type WebhookReceiver = {
   close(): Promise<void>;
 };
 
-const LIMIT_MS = 60_000;
 const LOOK_EVERY_MS = 50;
 
 /** Listens on a free loopback port. */
@@ -61,7 +61,7 @@ export async function startWebhookReceiver(options: { failFirst?: number } = {})
       refusing.times = times;
       refusing.status = status;
     },
-    async waitFor(fits, timeoutMs = LIMIT_MS) {
+    async waitFor(fits, timeoutMs = PATIENCE_MS) {
       const deadline = Date.now() + timeoutMs;
       for (;;) {
         const match = received.find((webhook) => webhook.status === 200 && fits(webhook));
