@@ -68,16 +68,15 @@ describe("a session", () => {
   });
 
   it("starts with an account's link only after a question that names the account", async () => {
-    const link = await dashboard.link("client");
     const page = await (await dashboard.browser.newContext()).newPage();
-    await page.goto(link);
+    await page.goto(await dashboard.link("client"));
     const question = page.getByRole("dialog", { name: /^Sign in as “.+” \(.+\)\?$/ });
     await question.getByText("whose owner sees your actions there").waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await heading(page, "Sign in");
     await page.goto("about:blank");
-    await page.goto(link);
+    await page.goto(await dashboard.link("client"));
     await question.getByRole("button", { name: /^Sign in as / }).click();
     await heading(page, "Jobs");
   });
