@@ -182,6 +182,11 @@ it("sends requests with small bodies on the same connection, in order", async ()
   expect(sockets.size).toBe(1);
 });
 
+it("keeps idle connections longer than balancers and clients do, which lose a request that meets the close", async () => {
+  const { origin } = await frontOf(echo);
+  expect((await fetch(origin)).headers.get("keep-alive")).toBe("timeout=75");
+});
+
 it("does not respond with a part of a small response that breaks off", async () => {
   const { origin } = await frontOf((_, response) => {
     response.writeHead(200, { "content-length": 10 }).write("half");

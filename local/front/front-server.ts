@@ -14,6 +14,11 @@ import { hasUserAgent, respondBlocked, respondBlockedOnSocket } from "./integrit
 import type { BodyRate } from "./receive-body.ts";
 
 const HEAD_LIMIT_MS = 15_000;
+/**
+ * Idle time after which a connection is closed, as in nginx (`keepalive_timeout`). Balancers and clients close it earlier,
+ * mostly after 60 s: a request that meets the close is lost, and a POST is not repeated.
+ */
+const KEEP_ALIVE_MS = 75_000;
 
 export type FrontOptions = {
   readonly port: number;
@@ -51,7 +56,7 @@ export async function startFront(
   const shares = { requests: new ClientShares(requests), streams: new ClientShares(streams) };
   const forwarder = new Forwarder(upstream, shares, bodyRate, log);
   const turns = new ConnectionTurns();
-  const server = createServer({ headersTimeout: HEAD_LIMIT_MS, requestTimeout: 0 });
+  const server = createServer({ headersTimeout: HEAD_LIMIT_MS, requestTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS });
   server.on("request", (request, response) => {
     if (isEdge && !hasUserAgent(request)) return respondBlocked(response);
     if (isStopping?.() && request.url === "/v2/health/ready") return sendError(response, errorResponses.unavailable);
