@@ -5,15 +5,18 @@ import { account, endSession, session } from "./session.ts";
 
 export const url = globalThis.location?.origin ?? "http://localhost";
 
-/** Sends a request for the account that an operator chose. Notices the end of the session. */
+/**
+ * Sends a request for the account that an operator chose. Notices the end of the session: a session that another one
+ * has replaced meanwhile does not count.
+ */
 export async function sendWithSession(input: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
-  const chosen = account.peek();
-  if (session.peek()?.operator && chosen) headers.set("copra-account", chosen.id);
+  const [chosen, present] = [account.peek(), session.peek()];
+  if (present?.operator && chosen) headers.set("copra-account", chosen.id);
   const response = await globalThis.fetch(input, { ...init, headers });
   if (new URL(input, url).origin !== url) return response;
   skewMs = skewOf(response.headers.get("date"), Date.now());
-  if (response.status === 401 && session.peek()) {
+  if (response.status === 401 && present && session.peek() === present) {
     endSession("Your session has ended: it expired, or its key was revoked.");
   }
   return response;
