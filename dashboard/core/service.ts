@@ -5,10 +5,7 @@ import { account, endSession, session } from "./session.ts";
 
 export const url = globalThis.location?.origin ?? "http://localhost";
 
-/**
- * Sends a request for the account that an operator chose. Notices the end of the session: a session that another one
- * has replaced meanwhile does not count.
- */
+/** Sends a request for the account that an operator chose. Notices the end of the session, if no other has begun. */
 export async function sendWithSession(input: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
   const [chosen, present] = [account.peek(), session.peek()];
