@@ -207,9 +207,8 @@ function arrivingBytes(body: Readable): AsyncIterable<Buffer> {
   let failure: unknown = null;
   body.on("error", (error) => {
     failure = error;
-    arrived.end();
   });
-  body.pipe(arrived);
+  body.once("close", () => arrived.end()).pipe(arrived);
   return (async function* () {
     yield* arrived;
     if (failure !== null) throw failure;
