@@ -198,9 +198,8 @@ export class SourceRequests {
 const ARRIVED_BYTES = 128 * 1024;
 
 /**
- * The bytes of a body, from the time of this call. When its connection breaks, those that have arrived come before the
- * error: a stream that is iterated would drop them, and a slow disk would never get on with a host that breaks each
- * connection.
+ * Returns the bytes of a body from now on. Bytes that arrive before the connection breaks come before the error: an
+ * iterated stream drops them, and a slow disk would get nothing from a host that breaks each connection.
  */
 function arrivingBytes(body: Readable): AsyncIterable<Buffer> {
   const arrived = new PassThrough({ highWaterMark: ARRIVED_BYTES });
