@@ -130,8 +130,8 @@ let page: Page;
 const complaints: string[] = [];
 
 beforeAll(async () => {
-  const gone = { last_seen_at: contractDate(NOW - 180_000), lost_leases: [`${idOf(1)}.chunk-7.2`] };
-  const node = () => ({ ...NODE, state, ...(state === "gone" ? gone : {}) });
+  const gone = () => ({ last_seen_at: contractDate(Date.now() - 180_000), lost_leases: [`${idOf(1)}.chunk-7.2`] });
+  const node = () => ({ ...NODE, state, ...(state === "gone" ? gone() : {}) });
   const setState = (next: Node["state"]) => () => {
     state = next;
     return node();
