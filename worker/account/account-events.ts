@@ -30,7 +30,7 @@ export class AccountEvents {
     this.#env = env;
     this.#listeners = new EventSockets<Listener>(ctx, {
       next: (listener) => nextWrite(listener, this.#ring()),
-      restore: (id) => ({ id, isNew: false }),
+      restore: ({ id }) => ({ id, isNew: false }),
     });
   }
 

@@ -16,8 +16,16 @@ export type EventStep<Sent> =
 type Options<Sent> = {
   /** The next step for a follower in this state; undefined: there is nothing left to follow. */
   readonly next: (sent: Sent) => EventStep<Sent> | undefined;
-  /** State of an up-to-date follower whose last event had this id. A hibernating object keeps only the id. */
-  readonly restore: (id: number) => Sent;
+  /** State of a follower whose object has hibernated. */
+  readonly restore: (kept: KeptFollower) => Sent;
+};
+
+/** All that an object keeps of a follower while it hibernates. */
+type KeptFollower = {
+  /** The id of the last event that it was sent. */
+  readonly id: number;
+  /** True if there was something new, which waited until it had read that event. */
+  readonly isBehind: boolean;
 };
 
 type Follower<Sent> = { sent: Sent; isBehind: boolean; isReading: boolean };
@@ -32,8 +40,8 @@ export class EventSockets<Sent extends { readonly id: number }> {
     this.#ctx = ctx;
     this.#options = options;
     for (const socket of ctx.getWebSockets()) {
-      const sent = options.restore(Number(socket.deserializeAttachment()));
-      this.#followers.set(socket, { sent, isBehind: false, isReading: false });
+      const kept = socket.deserializeAttachment() as KeptFollower;
+      this.#followers.set(socket, { sent: options.restore(kept), isBehind: kept.isBehind, isReading: false });
     }
   }
 
@@ -45,8 +53,9 @@ export class EventSockets<Sent extends { readonly id: number }> {
   open(sent: Sent): Response {
     const { 0: client, 1: server } = new WebSocketPair();
     this.#ctx.acceptWebSocket(server);
-    server.serializeAttachment(sent.id);
-    this.#followers.set(server, { sent, isBehind: true, isReading: false });
+    const follower = { sent, isBehind: true, isReading: false };
+    this.#followers.set(server, follower);
+    keep(server, follower);
     this.#write(server);
     return new Response(null, { status: 101, webSocket: client });
   }
@@ -77,17 +86,19 @@ export class EventSockets<Sent extends { readonly id: number }> {
 
   #write(socket: WebSocket): void {
     const follower = this.#followers.get(socket);
-    if (!follower?.isBehind || follower.isReading) return;
+    if (!follower?.isBehind) return;
+    if (follower.isReading) return keep(socket, follower);
     const step = this.#options.next(follower.sent);
     if (step === undefined) return this.#end(socket);
     if (step && "waitMs" in step) return this.#wakeIn(step.waitMs);
     follower.isBehind = step?.hasMore === true;
-    if (!step) return;
-    socket.send(step.write);
-    if (!step.sent) return this.#end(socket);
-    if (step.sent.id !== follower.sent.id) socket.serializeAttachment(step.sent.id);
-    follower.sent = step.sent;
-    follower.isReading = true;
+    if (step) {
+      socket.send(step.write);
+      if (!step.sent) return this.#end(socket);
+      follower.sent = step.sent;
+      follower.isReading = true;
+    }
+    keep(socket, follower);
   }
 
   /** The timer runs only while a follower is behind, because an object with a timer does not hibernate. */
@@ -102,6 +113,10 @@ export class EventSockets<Sent extends { readonly id: number }> {
     this.#followers.delete(socket);
     socket.close(NORMAL);
   }
+}
+
+function keep(socket: WebSocket, { sent: { id }, isBehind }: Follower<{ readonly id: number }>): void {
+  socket.serializeAttachment({ id, isBehind } satisfies KeptFollower);
 }
 
 /** WebSocket close code (RFC 6455 §7.4.1). */

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it, vi } from "vitest";
 import { TaskChanges } from "#shared/api/task-responses.ts";
 import type { JobView } from "#shared/job/job-view.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
+import { READ } from "../../events/event-sockets.ts";
 import { accountOf } from "../../rpc/account.ts";
 import { jobOf } from "../../rpc/job.ts";
 import { basic, jobBody, newAccount, PROBE, send } from "../../testing/jobs.ts";
@@ -20,6 +21,11 @@ const VIDEO = { outputs: { "mp4:240p": { path: "a.mp4" } } };
 const newJob = async (): Promise<string> =>
   (await send("/v2/jobs", { method: "POST", body: jobBody(VIDEO), headers: authorization })).body.id;
 const cancel = (id: string) => send(`/v2/jobs/${id}`, { method: "DELETE", headers: authorization });
+/** Resolves after the last work of the job's object. */
+const listedAsAborted = (id: string) =>
+  vi.waitFor(async () =>
+    expect((await send("/v2/jobs?status=job.aborted", { headers: authorization })).body.jobs[0]?.id).toBe(id),
+  );
 const request = (id: string, init: RequestInit = { headers: authorization }): Promise<Response> =>
   exports.default.fetch(new Request(`https://copra.test/v2/jobs/${id}/events`, init));
 
@@ -69,9 +75,7 @@ describe("GET /v2/jobs/:id/events", () => {
       { event: "end", job: { status: "job.aborted" } },
       null,
     ]);
-    await vi.waitFor(async () =>
-      expect((await send("/v2/jobs?status=job.aborted", { headers: authorization })).body.jobs[0]?.id).toBe(id),
-    );
+    await listedAsAborted(id);
     await runInDurableObject(jobOf(env, id), (_, { storage }) => storage.deleteAll());
     await evictDurableObject(jobOf(env, id));
     const byRow = await listen(id);
@@ -107,6 +111,21 @@ describe("GET /v2/jobs/:id/events", () => {
     const later = await listen(again, "12");
     expect((await later.next())?.id).toBe(13);
     await later.close();
+  });
+
+  it("sends the end of a job that a slow client had not read when the job's object lost its memory", async () => {
+    const id = await newJob();
+    const headers = { upgrade: "websocket" };
+    const { webSocket } = await jobOf(env, id).fetch("https://object/events", { headers });
+    const texts: string[] = [];
+    webSocket?.addEventListener("message", ({ data }) => texts.push(String(data)));
+    webSocket?.accept();
+    await vi.waitFor(() => expect(texts).toEqual([expect.stringContaining("job.starting")]));
+    await cancel(id);
+    await listedAsAborted(id);
+    await evictDurableObject(jobOf(env, id));
+    webSocket?.send(READ);
+    await vi.waitFor(() => expect(texts[1]).toMatch(/job\.aborted.*event: end/s));
   });
 
   it("allows twenty streams per job, and forgets closed streams at the next change", async () => {

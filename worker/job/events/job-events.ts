@@ -13,9 +13,9 @@ export class JobEvents extends EventSockets<SentEvents> {
         const followed = view();
         return followed ? nextStep(sent, followed, Date.now()) : undefined;
       },
-      restore: (id) => {
+      restore: ({ id, isBehind }) => {
         const followed = view();
-        return followed ? upToDate(id, followed) : newFollower(id);
+        return followed && !isBehind ? upToDate(id, followed) : newFollower(id);
       },
     });
   }
