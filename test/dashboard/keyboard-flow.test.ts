@@ -71,6 +71,9 @@ it("leads by keyboard from a failed job to a video that plays", async () => {
   await keyboard.press("ControlOrMeta+Enter");
   // Watch.
   await page.waitForURL((url) => url.pathname.startsWith("/dashboard/jobs/") && !url.pathname.endsWith(failed));
+  const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+  const { status, input } = await stack.waitForJob(id);
+  expect([status, input.error]).toEqual(["job.completed", undefined]);
   await page.locator(".job-head .status", { hasText: "completed" }).waitFor();
   await keyboard.press("p");
   const video = page.frameLocator("iframe").locator("video").first();
