@@ -17,7 +17,7 @@ type Options<Sent> = {
   /** The next step for a follower in this state; undefined: there is nothing left to follow. */
   readonly next: (sent: Sent) => EventStep<Sent> | undefined;
   /** State of a follower whose object has hibernated. */
-  readonly restore: (kept: KeptFollower) => Sent;
+  readonly restore: (follower: KeptFollower) => Sent;
 };
 
 /** All that an object keeps of a follower while it hibernates. */
@@ -40,8 +40,9 @@ export class EventSockets<Sent extends { readonly id: number }> {
     this.#ctx = ctx;
     this.#options = options;
     for (const socket of ctx.getWebSockets()) {
-      const kept = socket.deserializeAttachment() as KeptFollower;
-      this.#followers.set(socket, { sent: options.restore(kept), isBehind: kept.isBehind, isReading: false });
+      const follower = socket.deserializeAttachment() as KeptFollower;
+      const { isBehind } = follower;
+      this.#followers.set(socket, { sent: options.restore(follower), isBehind, isReading: false });
     }
   }
 
