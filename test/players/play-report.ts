@@ -65,9 +65,12 @@ const HARMLESS: readonly string[] = [
   ...["waiting", "bufferStalledError", "bufferNudgeOnStall"],
 ];
 
-/** A busy hls.js jumps over the hole at 0, of up to 0.1 s, to a place 0.1 s behind it (`skipBufferHolePadding`). */
+/**
+ * A busy hls.js jumps over the hole at 0, of up to 0.1 s, to a place 0.1 s behind it (`skipBufferHolePadding`). It
+ * jumps from 0, or from the earlier first frame of another level.
+ */
 const isHoleAtStart = ({ what, detail }: Fault): boolean =>
-  what === "bufferSeekOverHole" && Number(/ seeking from 0 to ([\d.]+)$/.exec(detail)?.[1]) < 0.2;
+  what === "bufferSeekOverHole" && Number(/ seeking from [\d.]+ to ([\d.]+)$/.exec(detail)?.[1]) < 0.2;
 
 /** The faults that indicate a defect of the package. */
 export const complaintsOf = ({ faults }: PlayReport): Fault[] =>

@@ -40,6 +40,10 @@ export function filterNames(filter: Filter): string[] {
   return ("use" in filter ? [...filter.paletteFilters, filter.use] : [filter.onBackdrop]).map(nameOf);
 }
 
+/** True if the filters draw timecodes. */
+export const hasTimecode = (filters: readonly Filter[]): boolean =>
+  filters.some((filter) => filterNames(filter).includes("drawtext"));
+
 const nameOf = (filter: string): string => filter.split("=", 1)[0] ?? filter;
 
 /** Input number of each overlay image, by the image's URL. */
@@ -90,6 +94,17 @@ export function branchGraph(start: string, { label, filters }: Branch, overlays:
   }
   return [...chains, `${from}${chainText(chain)}[${label}]`].join(";");
 }
+
+/**
+ * Options for graphs. Those with `drawtext` become a single graph: ffmpeg 7 runs each graph in its own thread, and
+ * HarfBuzz before September 2026 corrupts the memory when two threads use its functions for FreeType (harfbuzz issue
+ * 6224). Graphs with different starts should not be joined, see `branchGraph`.
+ */
+export const graphArguments = (graphs: readonly string[]): string[] =>
+  [...Map.groupBy(graphs, (graph) => graph.includes("drawtext=") || graph).values()].flatMap((joined) => [
+    "-filter_complex",
+    joined.join(";"),
+  ]);
 
 const splitText = (chain: readonly string[]): string => `${chain.length === 0 ? "" : `${chainText(chain)},`}split`;
 

@@ -2,7 +2,7 @@
 // shows them.
 import { err, ok, type Result } from "../../result.ts";
 import { checkedArguments } from "../command/checked-arguments.ts";
-import { branchGraph, overlayUrls } from "../command/filter-graph.ts";
+import { branchGraph, graphArguments, overlayUrls } from "../command/filter-graph.ts";
 import { openingArguments } from "../command/opening-arguments.ts";
 import type { PlannedRun } from "../command/planned-run.ts";
 import { filterFailure, VMAF_NEED } from "../filters/filter-needs.ts";
@@ -72,7 +72,7 @@ export function planQualities(requests: readonly QualityRequest[]): Result<Quali
   const run: PlannedRun = {
     argv: checkedArguments([
       ...openingArguments(inputs),
-      ...graphs.flatMap((graph) => ["-filter_complex", graph.join(";")]),
+      ...graphArguments(graphs.map((graph) => graph.join(";"))),
       ...graphs.flatMap((_, at) => ["-map", `[measured${at}]`, "-fps_mode", "passthrough", "-f", "null", "-"]),
     ]),
     network: networkOf(request),

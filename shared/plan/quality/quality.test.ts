@@ -4,7 +4,7 @@ import { BT709, probed, videoStream } from "../../testing/probes.ts";
 import { ALL_SOFTWARE } from "../encoders/software-encoders.ts";
 import { isEncodedVideo } from "../outputs/plan-file.ts";
 import { sampledFrames } from "./compare-video.ts";
-import { planQuality } from "./plan-quality.ts";
+import { planQualities, planQuality } from "./plan-quality.ts";
 import { type QualitySample, readSamples } from "./read-samples.ts";
 import { summarizeQuality } from "./summarize-quality.ts";
 import { preparedSize, viewingOf } from "./viewing.ts";
@@ -61,6 +61,17 @@ test.each([
   const graph = planned.value.run.argv.join(" ");
   expect(graph.includes("split[source0copy][source0front]")).toBe(params.fit === "blur");
   expect(graph).toContain(`[1:v:0]setpts=PTS-STARTPTS,${encoded}scale=${viewed.replace("x", ":")}`);
+});
+
+test("draws the timecodes of all measured renditions in one graph", () => {
+  const output = specOf({ format: "mp4:360p", params: { overlays: [{ timecode: "01:00:00:00" }] } }, 0);
+  if (output.type !== "video" || !output.video || !isEncodedVideo(output.video)) throw new Error("No video");
+  const probe = probed([videoStream(1920, 1080, "25/1", { ...BT709, duration: "2" })]);
+  const of = { probe, source: "a.mp4", made: "/b.mp4", capabilities: ALL_SOFTWARE, watermarks: new Map() };
+  const request = { ...of, output, video: output.video, perSecond: null, threads: 1 };
+  const planned = planQualities([request, request]);
+  if (!planned.ok) throw new Error(planned.error.message);
+  expect(planned.value.run.argv.filter((argument) => argument.includes("drawtext="))).toHaveLength(1);
 });
 
 const times = (ms: readonly number[]): string =>

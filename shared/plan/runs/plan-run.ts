@@ -2,7 +2,7 @@
 import type { MediaProbe } from "../../media/media-probe.ts";
 import { sourceFacts } from "../../media/source-facts.ts";
 import { checkedArguments } from "../command/checked-arguments.ts";
-import { branchGraph, overlayUrls } from "../command/filter-graph.ts";
+import { branchGraph, graphArguments, overlayUrls } from "../command/filter-graph.ts";
 import { openingArguments, type PlannedInput } from "../command/opening-arguments.ts";
 import type { CommandPart, NamedInput, PlannedRun } from "../command/planned-run.ts";
 import { deviceArguments, type HardwareDevice } from "../encoders/hardware.ts";
@@ -54,8 +54,10 @@ export function planRun({ inputs, tracks, parts, sourceOptions, devices = [] }: 
         ...named.map((input) => onSameClock(input, sourceOptions)),
         ...overlayInputs(urls, inputs),
       ]),
-      ...(tracks.video ? branches.flatMap((branch) => ["-filter_complex", branchGraph(start, branch, overlays)]) : []),
-      ...parts.flatMap(({ graphs = [] }) => graphs.flatMap((graph) => ["-filter_complex", graph])),
+      ...graphArguments([
+        ...(tracks.video ? branches.map((branch) => branchGraph(start, branch, overlays)) : []),
+        ...parts.flatMap(({ graphs = [] }) => graphs),
+      ]),
       ...parts.flatMap(({ argv }) => argv.map((argument) => withNumber(argument, named))),
     ]),
     ...(read.length > 0 ? { reads: read } : {}),

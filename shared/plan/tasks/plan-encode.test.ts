@@ -293,3 +293,34 @@ test.each([
   expect(both.failures).toEqual([{ output: 0, failure }]);
   expect(both.command?.outputs.map(({ output }) => output)).toEqual([1]);
 });
+
+const timecoded = (format: string, more: object = {}): OutputOptions => ({
+  format,
+  params: { overlays: [{ timecode: "01:00:00:00" }], ...more },
+});
+const STREAM = timecoded("httpstream", { hls: { path: "h" }, variants: ["mp4:360p", "mp4:240p"], thumbnails: true });
+
+test.each([
+  ["images by seeking", [timecoded("jpg", { offsets: [1, 30, 59] })], [{ outputs: [0], drawn: 1 }]],
+  ["renditions", [STREAM], [{ outputs: [0], drawn: 1 }]],
+  ["files with the same start", [timecoded("mp4"), timecoded("webm"), STREAM], [{ outputs: [0, 1, 2], drawn: 1 }]],
+  [
+    "files with other starts, and images",
+    [timecoded("mp4"), timecoded("mp4", { offset: 20 }), { format: "mp4:240p" }, timecoded("jpg", { number: 2 })],
+    [
+      { outputs: [0, 2], drawn: 1 },
+      { outputs: [1], drawn: 1 },
+      { outputs: [3], drawn: 1 },
+    ],
+  ],
+])("timecodes of %s are drawn in one graph of a command, without waits for later frames", (_, outputs, expected) => {
+  const streams = [{ ...VIDEO, avg_frame_rate: "25/1", r_frame_rate: "25/1" }];
+  const probe = probed(streams, { format_name: "mov,mp4,m4a,3gp,3g2,mj2", duration: "60.000000" });
+  const { commands, failures } = planOf(probe, outputs);
+  expect(failures).toEqual([]);
+  const drawn = commands.map(({ runs, outputs }) => ({
+    outputs: outputs.map(({ output }) => output).toSorted((a, b) => a - b),
+    drawn: Math.max(...runs.map(({ argv }) => argv.filter((argument) => argument.includes("drawtext=")).length)),
+  }));
+  expect(drawn).toEqual(expected);
+});

@@ -4,6 +4,7 @@ import type { OutputSpec, TextOutput } from "../../job/output-spec.ts";
 import type { MediaProbe } from "../../media/media-probe.ts";
 import { err, ok, type Result } from "../../result.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
+import { hasTimecode } from "../command/filter-graph.ts";
 import { seconds } from "../command/opening-arguments.ts";
 import type { CommandPart } from "../command/planned-run.ts";
 import { imagesBySeeking, imagesFirst } from "../outputs/image-commands.ts";
@@ -117,14 +118,25 @@ function commandsOf(plans: readonly SpecifiedPlan[], source: Source): PlannedCom
   const unpacked = plans.filter(({ copied }) => copied?.unpacked);
   const alone = [...seeking, ...inTwoPasses, ...unpacked];
   const together = plans.filter((plan) => !alone.some(({ spec }) => spec === plan.spec));
-  const readings = Map.groupBy(together, (plan) => readingArguments(plan).join(" "));
+  const [, ...apart] = Map.groupBy(together.filter(drawsTimecodes), paceOf).values();
+  const readings = Map.groupBy(
+    together.filter((plan) => !apart.flat().includes(plan)),
+    (plan) => readingArguments(plan).join(" "),
+  );
   return [
-    ...[...readings.values()].map((group) => sharedCommand(group, source)),
+    ...[...readings.values(), ...apart].map((group) => sharedCommand(group, source)),
     ...seeking.map((plan) => seekCommand(plan, source)),
     ...inTwoPasses.map((plan) => twoPassCommand(plan, source)),
     ...unpacked.map((plan) => unpackedCommand(plan, source)),
   ];
 }
+
+const drawsTimecodes = ({ branches }: SpecifiedPlan): boolean =>
+  branches.some(({ filters }) => hasTimecode(filters));
+
+/** Timecodes of a command are drawn in one graph, whose outputs must need the same frames (`graphArguments`). */
+const paceOf = (plan: SpecifiedPlan): string =>
+  isVideo(plan) ? [...readingArguments(plan), plan.startMs].join(" ") : `image ${plan.spec.index}`;
 
 /**
  * Plans a common command. ffmpeg's `frame` counts the frames of the first output with frames. So the best measure of

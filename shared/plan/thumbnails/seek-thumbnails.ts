@@ -1,7 +1,7 @@
 // Takes images from a long source without decoding all of it. Each timestamp has an input that starts at the keyframe
 // before.
 import { checkedArguments } from "../command/checked-arguments.ts";
-import { branchGraph, overlayUrls } from "../command/filter-graph.ts";
+import { branchGraph, hasTimecode, overlayUrls } from "../command/filter-graph.ts";
 import { openingArguments, type PlannedInput, seconds } from "../command/opening-arguments.ts";
 import type { PlannedRun } from "../command/planned-run.ts";
 import { ANIMATION_FPS } from "../encoders/image-encoders.ts";
@@ -39,8 +39,11 @@ export type SeekedImages = {
 const SEEK_COST_MS = 5_000;
 /** Timestamps this close together are decoded in one go. */
 const NEAR_MS = SEEK_COST_MS / 2;
-/** Each seek is an input whose decoder takes memory: about 40 MB for 1080p, measured, and four times that for 4K. */
-const SEEKS_AT_ONCE = 8;
+/**
+ * Each seek is an input whose decoder takes memory: about 40 MB for 1080p, measured, and four times that for 4K. Only
+ * one graph of a run can draw timecodes (`graphArguments`).
+ */
+const seeksAtOnce = ({ filters }: FrameFiles): number => (hasTimecode(filters) ? 1 : 8);
 /** With more seeks, starting a process for every few of them takes long as well. */
 export const MAX_SEEKS = 1_000;
 
@@ -110,10 +113,11 @@ type FrameFiles = Pick<SelectedImages, "filters" | "encode" | "file" | "burnIn" 
 
 function groupRuns({ label, images }: SeekedImages, files: FrameFiles, inputs: SeekInputs): PlannedRun[] {
   const seeks = seeksOf(images.intervals);
+  const atOnce = seeksAtOnce(files);
   let done = 0;
-  return Array.from({ length: Math.ceil(seeks.length / SEEKS_AT_ONCE) }, (_, at) => {
-    const group = seeks.slice(at * SEEKS_AT_ONCE, (at + 1) * SEEKS_AT_ONCE);
-    const isLast = (at + 1) * SEEKS_AT_ONCE >= seeks.length;
+  return Array.from({ length: Math.ceil(seeks.length / atOnce) }, (_, at) => {
+    const group = seeks.slice(at * atOnce, (at + 1) * atOnce);
+    const isLast = (at + 1) * atOnce >= seeks.length;
     const run = groupRun({ label, seeks: group, firstNumber: done + 1, isLast }, files, inputs);
     done += countTimestamps(group);
     return run;
