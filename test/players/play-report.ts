@@ -67,7 +67,7 @@ const HARMLESS: readonly string[] = [
 
 /**
  * A busy hls.js jumps over the hole at 0, of up to 0.1 s, to a place 0.1 s behind it (`skipBufferHolePadding`). It
- * jumps from 0, or from the earlier first frame of another level.
+ * jumps from 0, or from where a playing video's clock is in the hole.
  */
 const isHoleAtStart = ({ what, detail }: Fault): boolean =>
   what === "bufferSeekOverHole" && Number(/ seeking from [\d.]+ to ([\d.]+)$/.exec(detail)?.[1]) < 0.2;

@@ -12,6 +12,8 @@ const SLOW_TEST_MS = 20_000;
 const SLOWEST = 20;
 /** Characters of the error beside the name of its test: CI may keep only the end of its output. */
 const REASON_LENGTH = 600;
+/** Characters of each end of a longer message: an error of ffmpeg starts with its arguments, and ends with its reason. */
+const MESSAGE_END = 200;
 
 /** The report for `.ci/run`, in the file $COPRA_TEST_REPORT. */
 export type RunReport = { readonly passed: number; readonly failed: readonly string[] };
@@ -104,7 +106,9 @@ function reasonOf(errors: readonly { message: string; diff?: string }[] | undefi
   const differing = stripVTControlCharacters(error.diff ?? "")
     .split("\n")
     .filter((line) => /^[-+] /.test(line));
-  return `: ${[error.message, ...differing].join(" ").replaceAll(/\s+/g, " ").slice(0, REASON_LENGTH)}`;
+  const { message } = error;
+  const ends = [message.slice(0, MESSAGE_END), message.slice(-MESSAGE_END)].join(" […] ");
+  return `: ${[message.length > 2 * MESSAGE_END ? ends : message, ...differing].join(" ").replaceAll(/\s+/g, " ").slice(0, REASON_LENGTH)}`;
 }
 
 /**

@@ -131,8 +131,7 @@ function commandsOf(plans: readonly SpecifiedPlan[], source: Source): PlannedCom
   ];
 }
 
-const drawsTimecodes = ({ branches }: SpecifiedPlan): boolean =>
-  branches.some(({ filters }) => hasTimecode(filters));
+const drawsTimecodes = ({ branches }: SpecifiedPlan): boolean => branches.some(({ filters }) => hasTimecode(filters));
 
 /** Timecodes of a command are drawn in one graph, whose outputs must need the same frames (`graphArguments`). */
 const paceOf = (plan: SpecifiedPlan): string =>
