@@ -106,10 +106,11 @@ function reasonOf(errors: readonly { message: string; diff?: string }[] | undefi
   const differing = stripVTControlCharacters(error.diff ?? "")
     .split("\n")
     .filter((line) => /^[-+] /.test(line));
-  const { message } = error;
-  const ends = [message.slice(0, MESSAGE_END), message.slice(-MESSAGE_END)].join(" […] ");
-  return `: ${[message.length > 2 * MESSAGE_END ? ends : message, ...differing].join(" ").replaceAll(/\s+/g, " ").slice(0, REASON_LENGTH)}`;
+  return `: ${[shortened(error.message), ...differing].join(" ").replaceAll(/\s+/g, " ").slice(0, REASON_LENGTH)}`;
 }
+
+const shortened = (message: string): string =>
+  message.length > 2 * MESSAGE_END ? `${message.slice(0, MESSAGE_END)} […] ${message.slice(-MESSAGE_END)}` : message;
 
 /**
  * A line for each of the files with the most processor time: its duration and processor time, in seconds. workerd does

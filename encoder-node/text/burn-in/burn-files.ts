@@ -2,6 +2,7 @@
 import { chmod, copyFile, mkdir, readdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { BurnBitmaps } from "#shared/job/burn.ts";
+import { drawsTimecode } from "#shared/plan/command/filter-text.ts";
 import { bitmapFile, burnFilesIn, FONTS_FOLDER } from "#shared/plan/filters/burn-in.ts";
 import { textFilesIn } from "#shared/plan/filters/overlays/text-files.ts";
 import { writeText } from "../../run-files/open-file.ts";
@@ -40,8 +41,7 @@ export async function placeBurnFiles(argv: readonly string[], burns: Burns, cwd:
   }
   const files = burnFilesIn(argv);
   const texts = textFilesIn(argv);
-  const drawsTimecodes = argv.some((argument) => argument.includes("drawtext="));
-  if (files.length === 0 && texts.length === 0 && !drawsTimecodes) return;
+  if (files.length === 0 && texts.length === 0 && !argv.some(drawsTimecode)) return;
   const fonts = join(cwd, FONTS_FOLDER);
   await rm(fonts, { recursive: true, force: true });
   await mkdir(fonts, { mode: FOLDER });

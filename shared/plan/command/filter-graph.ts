@@ -1,5 +1,5 @@
 // Writes the filters of an output as the text of `-filter_complex`.
-import { chainText } from "./filter-text.ts";
+import { chainText, drawsTimecode } from "./filter-text.ts";
 
 /**
  * A filter with its options as ffmpeg writes it, an overlay image, a palette made of the frames themselves, or a backdrop.
@@ -42,7 +42,7 @@ export function filterNames(filter: Filter): string[] {
 
 /** True if the filters draw timecodes. */
 export const hasTimecode = (filters: readonly Filter[]): boolean =>
-  filters.some((filter) => filterNames(filter).includes("drawtext"));
+  filters.some((filter) => typeof filter === "string" && drawsTimecode(filter));
 
 const nameOf = (filter: string): string => filter.split("=", 1)[0] ?? filter;
 
@@ -101,7 +101,7 @@ export function branchGraph(start: string, { label, filters }: Branch, overlays:
  * 6224). Graphs with different starts should not be joined, see `branchGraph`.
  */
 export const graphArguments = (graphs: readonly string[]): string[] =>
-  [...Map.groupBy(graphs, (graph) => graph.includes("drawtext=") || graph).values()].flatMap((joined) => [
+  [...Map.groupBy(graphs, (graph) => drawsTimecode(graph) || graph).values()].flatMap((joined) => [
     "-filter_complex",
     joined.join(";"),
   ]);

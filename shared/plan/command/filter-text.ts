@@ -30,6 +30,9 @@ export function drawtextFilter(dropsFrames: boolean, gray: number, numbers: read
     .replaceAll("#", () => String(Number((rest.shift() ?? Number.NaN).toFixed(6))));
 }
 
+/** True if a filter, a graph or another argument draws a timecode. */
+export const drawsTimecode = (text: string): boolean => text.includes("drawtext=");
+
 const formOf = (template: string): string =>
   template
     .replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&")

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { specOf } from "../../testing/output-specs.ts";
+import { type OutputOptions, specOf } from "../../testing/output-specs.ts";
 import { BT709, probed, videoStream } from "../../testing/probes.ts";
 import { ALL_SOFTWARE } from "../encoders/software-encoders.ts";
 import { isEncodedVideo } from "../outputs/plan-file.ts";
-import { sampledFrames } from "./compare-video.ts";
+import { type QualityRequest, sampledFrames } from "./compare-video.ts";
 import { planQualities, planQuality } from "./plan-quality.ts";
 import { type QualitySample, readSamples } from "./read-samples.ts";
 import { summarizeQuality } from "./summarize-quality.ts";
@@ -46,16 +46,21 @@ test.each([
   expect(sampledFrames(of, perSecond)).toMatchObject({ every, subsample, filters: { length: filters } });
 });
 
+/** The measurement of an output of two seconds of 1080p25. */
+function requestOf(options: OutputOptions): QualityRequest {
+  const output = specOf(options, 0);
+  if (output.type !== "video" || !output.video || !isEncodedVideo(output.video)) throw new Error("No video");
+  const probe = probed([videoStream(1920, 1080, "25/1", { ...BT709, duration: "2" })]);
+  const of = { probe, source: "a.mp4", made: "/b.mp4", capabilities: ALL_SOFTWARE, watermarks: new Map() };
+  return { ...of, output, video: output.video, perSecond: null, threads: 1 };
+}
+
 test.each([
   [{ fit: "blur" }, "540x960", "1080x1920", ""],
   [{ fit: "pad" }, "540x304", "1918x1080", "crop=540:304:0:328,"],
   [{ fit: "stretch" }, "540x960", "1080x1920", ""],
 ])("compares a video with %j in its area of %s at %s", (params, area, viewed, encoded) => {
-  const output = specOf({ format: "mp4:540x960:x", params }, 0);
-  if (output.type !== "video" || !output.video || !isEncodedVideo(output.video)) throw new Error("No video");
-  const probe = probed([videoStream(1920, 1080, "25/1", { ...BT709, duration: "2" })]);
-  const of = { probe, source: "a.mp4", made: "/b.mp4", capabilities: ALL_SOFTWARE, watermarks: new Map() };
-  const planned = planQuality({ ...of, output, video: output.video, perSecond: null, threads: 1 });
+  const planned = planQuality(requestOf({ format: "mp4:540x960:x", params }));
   if (!planned.ok) throw new Error(planned.error.message);
   expect(planned.value).toMatchObject({ activeArea: size(area), viewing: { size: size(viewed) } });
   const graph = planned.value.run.argv.join(" ");
@@ -64,11 +69,7 @@ test.each([
 });
 
 test("draws the timecodes of all measured renditions in one graph", () => {
-  const output = specOf({ format: "mp4:360p", params: { overlays: [{ timecode: "01:00:00:00" }] } }, 0);
-  if (output.type !== "video" || !output.video || !isEncodedVideo(output.video)) throw new Error("No video");
-  const probe = probed([videoStream(1920, 1080, "25/1", { ...BT709, duration: "2" })]);
-  const of = { probe, source: "a.mp4", made: "/b.mp4", capabilities: ALL_SOFTWARE, watermarks: new Map() };
-  const request = { ...of, output, video: output.video, perSecond: null, threads: 1 };
+  const request = requestOf({ format: "mp4:360p", params: { overlays: [{ timecode: "01:00:00:00" }] } });
   const planned = planQualities([request, request]);
   if (!planned.ok) throw new Error(planned.error.message);
   expect(planned.value.run.argv.filter((argument) => argument.includes("drawtext="))).toHaveLength(1);
