@@ -62,10 +62,7 @@ export async function openPlayback(browser: Browser, site: PlayerSite, url: stri
     playTo: (seconds, rate = 1) =>
       step(
         `playTo ${seconds}`,
-        page.evaluate(([s, r]) => stage.playTo(s ?? Number.POSITIVE_INFINITY, r), [
-          Number.isFinite(seconds) ? seconds : null,
-          rate,
-        ] as const),
+        page.evaluate(([s, r]) => stage.playTo(s, r), [seconds, rate] as const),
       ),
     pause: () => page.evaluate(() => stage.pause()),
     seek: async (seconds) =>

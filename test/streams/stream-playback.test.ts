@@ -42,7 +42,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, "cues.srt"), cues.join("\n"));
   const variants = HEIGHTS.map((height) => `mp4:x${height}`);
   const common = { variants: [...variants, "mp4:x:64k"] };
-  const { id } = await stack.submit({
+  const streams = await stack.submit({
     input: { url: sources.urlOf(source) },
     outputs: {
       httpstream: [
@@ -108,12 +108,9 @@ beforeAll(async () => {
     input: { url: sources.urlOf(basename(await captionedClip(openWorkshop(folder), "HELLO COPRA"))) },
     outputs: { httpstream: { path: "captioned", hls: { path: "ts" }, variants: ["mp4:64x"] } },
   });
-  expect(await stack.waitForJob(id)).toMatchObject({ status: "job.completed" });
-  expect(await stack.waitForJob(texts.id)).toMatchObject({ status: "job.completed" });
+  for (const { id } of [streams, slides, texts, languages, captioned])
+    expect(await stack.waitForJob(id)).toMatchObject({ status: "job.completed" });
   textsId = texts.id;
-  expect(await stack.waitForJob(languages.id)).toMatchObject({ status: "job.completed" });
-  expect(await stack.waitForJob(captioned.id)).toMatchObject({ status: "job.completed" });
-  expect(await stack.waitForJob(slides.id)).toMatchObject({ status: "job.completed" });
 });
 afterAll(async () => {
   await browser?.close();
