@@ -58,7 +58,7 @@ export type PlayReport = z.infer<typeof PlayReport>;
  * Reports that are no defects. hls.js aborts loads when it switches levels. In MPEG-TS, a first segment whose frames
  * are decoded more than 50 ms before their display leaves a hole at 0. `waiting`, a stall that is not fatal and the
  * nudge after it: a busy machine decodes late. Holes in a package: hls.js reports its jumps over them
- * (`bufferSeekOverHole`), dash.js stops before them, and `buffered` shows them.
+ * (`bufferSeekOverHole`), dash.js does not end after one, and `buffered` shows them.
  */
 const HARMLESS: readonly string[] = [
   ...["aborted", "fragmentLoadingAbandoned", "bufferAppendNoProgress"],

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
-// dash.js with default settings, except that the test chooses the level, and that a hole stops the player. By default,
-// dash.js takes a clock that stands for 0.5 s near the end for a hole, and jumps: so late data and busy machines look
-// like defects of the package.
+// dash.js with default settings, except that the test chooses the level, and that a hole keeps the video from ending.
+// By default, dash.js takes a clock that stands for 0.5 s near the end for a hole, and jumps: so late data and busy
+// machines look like defects of the package.
 import { type MediaInfo, MediaPlayer } from "dashjs";
 import type { Blame, Player } from "./player.ts";
 
